@@ -12,10 +12,11 @@ import (
 
 // Access rights of a Landlock rule (linux/landlock.h). The kernel rejects folder rights for a file.
 const (
-	mayRead  = unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_READ_DIR
-	mayRun   = mayRead | unix.LANDLOCK_ACCESS_FS_EXECUTE
+	mayRead = unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_READ_DIR
+	mayRun  = mayRead | unix.LANDLOCK_ACCESS_FS_EXECUTE
+	// mayWrite lacks symbolic links: the worker reads what programs make, and more files than they may.
 	mayWrite = mayRead | unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE |
-		unix.LANDLOCK_ACCESS_FS_MAKE_REG | unix.LANDLOCK_ACCESS_FS_MAKE_DIR | unix.LANDLOCK_ACCESS_FS_MAKE_SYM |
+		unix.LANDLOCK_ACCESS_FS_MAKE_REG | unix.LANDLOCK_ACCESS_FS_MAKE_DIR |
 		unix.LANDLOCK_ACCESS_FS_REMOVE_FILE | unix.LANDLOCK_ACCESS_FS_REMOVE_DIR
 	mayListen = mayWrite | unix.LANDLOCK_ACCESS_FS_MAKE_SOCK | unix.LANDLOCK_ACCESS_FS_REFER // within its folders
 	// mayScratch are the rights of a file whose name its program makes up: no listing, no other kinds of files.

@@ -69,6 +69,9 @@ func (v thief) attempts() map[string]func() error {
 		"a file outside": func() error {
 			return os.WriteFile(filepath.Join(v.outside, "left behind"), nil, 0o600)
 		},
+		"a link for the worker to follow": func() error {
+			return os.Symlink(filepath.Join(v.credentials, "OPENAI_API_KEY"), filepath.Join(os.TempDir(), "result.png"))
+		},
 		"another's file away":  func() error { return os.Rename(v.otherBlob, v.otherBlob) },
 		"another's file cut":   func() error { return os.Truncate(v.otherBlob, 3) },
 		"another's rights":     func() error { return os.Chmod(v.outside, 0o700) },

@@ -213,27 +213,33 @@ func take(ctx context.Context, path string, page int, wanted map[int]bool, o Opt
 	if err != nil || !result.OK() {
 		return nil, err
 	}
-	files, err := filepath.Glob(filepath.Join(dir, "p-*.png"))
+	files, err := os.ReadDir(dir) // in the order of their names, which is that of the pictures
 	if err != nil {
 		return nil, fmt.Errorf("look for pictures: %w", err)
 	}
 	var found []compose.Picture
-	for i, name := range files {
+	for i, file := range files {
 		if !wanted[i] {
 			continue
 		}
-		p, err := save(ctx, name, o.Folder)
+		p, err := save(ctx, dir, file.Name(), o.Folder)
 		if err != nil {
 			return nil, err
 		}
-		p.Page = page
-		found = append(found, p)
+		if p.Media.Type == "image/png" { // a document that took pdfimages over may leave anything
+			p.Page = page
+			found = append(found, p)
+		}
 	}
 	return found, nil
 }
 
-func save(ctx context.Context, name, folder string) (compose.Picture, error) {
-	file, err := os.Open(name)
+// save saves a picture that pdfimages made. The zero value is none.
+func save(ctx context.Context, dir, name, folder string) (compose.Picture, error) {
+	file, err := child.OpenMade(dir, name)
+	if errors.Is(err, child.ErrNotMade) {
+		return compose.Picture{}, nil
+	}
 	if err != nil {
 		return compose.Picture{}, fmt.Errorf("open a picture: %w", err)
 	}

@@ -74,9 +74,11 @@ func fromHEIC(ctx context.Context, path, temp string, pool *child.Pool) (_ *os.F
 		return nil, err
 	}
 	for _, name := range []string{"image.png", "image-1.png"} {
-		made := filepath.Join(dir, name)
-		if about, err := os.Lstat(made); err == nil && about.Mode().IsRegular() && result.OK() {
-			return os.Open(made)
+		if !result.OK() {
+			break
+		}
+		if made, err := child.OpenMade(dir, name); err == nil {
+			return made, nil
 		}
 	}
 	if result.End != child.Exited {

@@ -224,11 +224,21 @@ func (c conversion) convert(ctx context.Context, t target) (string, error) {
 			"the document takes LibreOffice too much memory to convert (%s): save it in a modern format, such as %s",
 			result.End, t)
 	}
-	made := filepath.Join(out, "document."+t.extension)
-	if about, err := os.Lstat(made); err == nil && about.Mode().IsRegular() && about.Size() > 0 && result.OK() {
-		return made, nil
+	if result.OK() && c.made(t) {
+		return filepath.Join(out, "document."+t.extension), nil
 	}
 	return "", nil
+}
+
+// made reports whether LibreOffice left a result, and not a link to one.
+func (c conversion) made(t target) bool {
+	file, err := child.OpenMade(c.dir, filepath.Join(t.extension, "document."+t.extension))
+	if err != nil {
+		return false
+	}
+	defer func() { _ = file.Close() }() // read-only
+	about, err := file.Stat()
+	return err == nil && about.Size() > 0
 }
 
 func ignoreExists(err error) error {
@@ -239,17 +249,21 @@ func ignoreExists(err error) error {
 }
 
 // profile makes a profile whose extensions count as up to date. Otherwise LibreOffice ends after its first start and
-// wants to be started again.
+// wants to be started again. It follows no link out of the folder: before a second target a document has had the first.
 func (c conversion) profile() error {
-	extensions := filepath.Join(c.dir, "profile", "user", "extensions")
-	for _, kind := range []string{"bundled", "shared"} {
-		folder := filepath.Join(extensions, kind)
-		if err := os.MkdirAll(folder, 0o700); err != nil {
+	root, err := os.OpenRoot(c.dir)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = root.Close() }() // its files are written by then
+	const extensions = "profile/user/extensions/"
+	for _, kind := range []string{"bundled/", "shared/"} {
+		if err := root.MkdirAll(extensions+kind, 0o700); err != nil {
 			return err
 		}
-		if err := os.WriteFile(filepath.Join(folder, "lastsynchronized"), []byte("1"), 0o600); err != nil {
+		if err := root.WriteFile(extensions+kind+"lastsynchronized", []byte("1"), 0o600); err != nil {
 			return err
 		}
 	}
-	return os.WriteFile(filepath.Join(extensions, "buildid"), []byte(c.office.build), 0o600)
+	return root.WriteFile(extensions+"buildid", []byte(c.office.build), 0o600)
 }
