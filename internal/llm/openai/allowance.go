@@ -33,13 +33,13 @@ type allowance struct {
 	flyingTokens float64
 }
 
-// wait returns how long until a request of this many tokens may be sent. Where the budgets demand a longer wait than
+// wait returns how long until a request of this many tokens may be sent. Where announced limits demand a longer wait than
 // longestPause, one request is sent each longestPause: the header may be in another unit, and the next answer tells.
 func (a *allowance) wait(now time.Time, tokens float64) time.Duration {
 	a.requests.refill(now)
 	a.tokens.refill(now)
-	budgets := min(max(a.requests.wait(now, 1), a.tokens.wait(now, tokens)), a.heard.Add(longestPause).Sub(now))
-	return max(a.paused.Sub(now), a.spacing.wait(now), budgets)
+	limits := max(a.requests.wait(now, 1), a.tokens.wait(now, tokens), a.spacing.wait(now))
+	return max(a.paused.Sub(now), min(limits, a.heard.Add(longestPause).Sub(now)))
 }
 
 func (a *allowance) take(now time.Time, tokens float64) {

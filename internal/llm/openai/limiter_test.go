@@ -146,18 +146,23 @@ func TestLimiterAsksAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		for _, answer := range []struct {
+			before int // requests in the same minute
 			status int
 			header http.Header
 		}{
-			{429, headers("Retry-After", "86400")},
-			{429, headers("Retry-After", "Fri, 31 Dec 2100 00:00:00 GMT")},
-			{200, headers("x-ratelimit-remaining-requests", "0", "x-ratelimit-reset-requests", "60000")}, // milliseconds?
-			{200, headers("x-ratelimit-limit-requests", "2", "x-ratelimit-remaining-requests", "0",
+			{0, 429, headers("Retry-After", "86400")},
+			{0, 429, headers("Retry-After", "Fri, 31 Dec 2100 00:00:00 GMT")},
+			{0, 200, headers("x-ratelimit-remaining-requests", "0", "x-ratelimit-reset-requests", "60000")}, // milliseconds?
+			{0, 200, headers("x-ratelimit-limit-requests", "2", "x-ratelimit-remaining-requests", "0",
 				"x-ratelimit-reset-requests", "24h")},
-			{429, headers("x-ratelimit-limit-tokens", "100", "x-ratelimit-remaining-tokens", "0",
+			{0, 429, headers("x-ratelimit-limit-tokens", "100", "x-ratelimit-remaining-tokens", "0",
 				"x-ratelimit-reset-tokens", "172800")},
+			{paceRecent, 200, headers("x-ratelimit-limit-requests", "1")}, // a number of requests at a time?
 		} {
 			l := NewLimiter(1)
+			for range answer.before {
+				answered(t, l, 200, nil)
+			}
 			answered(t, l, answer.status, answer.header)
 			_, err := l.Acquire(t.Context(), Prompt, "m", 1)
 			failed, ok := errors.AsType[*taskerr.Error](err)
