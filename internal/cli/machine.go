@@ -196,7 +196,10 @@ func (p *program) useNamedTenant(cmd *cobra.Command, root, name string) error {
 	if err != nil {
 		return unreadError("read the settings of tenant "+name, err)
 	}
-	if known {
+	switch {
+	case known && cmd.Name() == "sign":
+		return setClient(cmd, name) // as for the only tenant: the key to sign with is kept elsewhere
+	case known:
 		return p.useTenantFiles(cmd, root, name)
 	}
 	names, err := tenantNames(root)

@@ -136,10 +136,6 @@ func (p *program) addEnvFile(path string) error {
 		return &config.Errors{Problems: []config.Problem{{Name: path, Problem: err.Error(), Remedy: "fix the line"}}}
 	}
 	for name, value := range values {
-		// it signs keys to every tenant: it does not belong in a tenant's files
-		if strings.TrimSuffix(name, "_FILE") == config.SigningName {
-			continue
-		}
 		p.env = append(p.env, name+"="+value)
 		p.envFiles[name] = path
 	}

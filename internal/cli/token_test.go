@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"os"
@@ -10,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/golang-jwt/jwt/v5"
 
 	"github.com/seed-7227ef26/async-worker/internal/app"
 	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
@@ -64,6 +67,39 @@ func TestTokenLeavesCredentialsAlone(t *testing.T) {
 	}
 	onImage(t, root, "", "token", "sign", "--tenant", "southhaven", "--role", "reader").want(t, exitConfig,
 		"is not set")
+}
+
+// A tenant of the machine gets a key as the help prints it: the secret is the shell's, not the tenant's.
+func TestTokenSignOfATenant(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	for _, name := range []string{"southhaven", "northhaven"} {
+		putTenant(t, root, name, "127.0.0.1:1")
+		args := []string{"token", "sign", "--role", "reader", "--tenant", name, "--root", root}
+		got := invoke(t, app.Tenant{}, []string{signingSecret}, "", args...)
+		if token, _, err := jwt.NewParser().ParseUnverified(strings.TrimSpace(got.out), jwt.MapClaims{}); got.code != exitOK ||
+			err != nil || token.Claims.(jwt.MapClaims)["client_id"] != name {
+			t.Errorf("%s: %v, %+v", name, err, got)
+		}
+	}
+	invoke(t, app.Tenant{}, []string{signingSecret}, "", "token", "sign", "--role", "reader", "--tenant", "eastbay", "--root", root).
+		want(t, exitConfig, "eastbay")
+}
+
+// A tenant's files are checked as its worker reads them, also for the secret that its HTTP API may verify with.
+func TestTenantsSigningSecretIsChecked(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	putTenant(t, root, "southhaven", "127.0.0.1:1")
+	file, err := os.OpenFile(filepath.Join(root, tenantsDir, "southhaven.env"), os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = file.WriteString("SUPABASE_JWT_SECRET=short\n")
+	if err := errors.Join(err, file.Close()); err != nil {
+		t.Fatal(err)
+	}
+	onImage(t, root, "", "check-config", "--tenant", "southhaven").want(t, exitConfig, "SUPABASE_JWT_SECRET")
 }
 
 // A real PostgREST takes the keys: a reader's reads its tenant's rows and writes nothing, a worker's is a
