@@ -146,7 +146,7 @@ func newBench(t *testing.T, edit ...func(*api.Deps)) *bench {
 		ClientID: tenant, Store: b.store, Feed: b.feed, Bucket: bucket, Queue: queueOf, Check: check(types(t)),
 		CheckNames:  checkNames(types(t)),
 		DeadLetters: b.dead, MaxAttempts: attempts, QueueWait: time.Minute, Log: log,
-		Patience:    10 * time.Minute, // a loaded machine is not what these tests are about
+		Patience: 10 * time.Minute, // a loaded machine is not what these tests are about
 		Search: func(ctx context.Context, s search.Store, q search.Query) (search.Found, error) {
 			embedder, err := offline.New(8)
 			if err != nil {

@@ -1,11 +1,14 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
@@ -48,23 +51,22 @@ type verifier struct {
 	client string
 	keys   *jwks // nil: the secret verifies
 	parser *jwt.Parser
+	log    *slog.Logger
+	warned sync.Once // of tokens with another algorithm: anyone may send them
 }
 
 func newVerifier(cfg JWTConfig, clientID string, log *slog.Logger) (*verifier, error) {
 	if cfg.Issuer == "" && cfg.Secret == "" {
 		return nil, errors.New("api: JWTs need a secret (SUPABASE_JWT_SECRET), or the project's address (SUPABASE_URL)")
 	}
-	v := &verifier{cfg: cfg, client: clientID}
-	// The algorithm is pinned: with a secret HS256 alone, else that of the key.
-	methods := []string{jwt.SigningMethodHS256.Alg()}
+	v := &verifier{cfg: cfg, client: clientID, log: log}
 	if cfg.Secret == "" {
-		methods = []string{jwt.SigningMethodRS256.Alg(), jwt.SigningMethodES256.Alg()}
 		v.keys = newJWKS(cfg, log)
 	} else if len(cfg.Secret) < minSecret {
 		return nil, fmt.Errorf("api: the JWT secret is shorter than %d bytes", minSecret)
 	}
 	rules := []jwt.ParserOption{
-		jwt.WithValidMethods(methods), jwt.WithExpirationRequired(), jwt.WithIssuedAt(), jwt.WithLeeway(clockSkew),
+		jwt.WithValidMethods(v.methods()), jwt.WithExpirationRequired(), jwt.WithIssuedAt(), jwt.WithLeeway(clockSkew),
 		jwt.WithStrictDecoding(),
 	}
 	if cfg.Issuer != "" {
@@ -74,6 +76,37 @@ func newVerifier(cfg JWTConfig, clientID string, log *slog.Logger) (*verifier, e
 	return v, nil
 }
 
+// methods are the algorithms that are accepted. They are pinned: with a secret HS256 alone, else those of keys.
+func (v *verifier) methods() []string {
+	if v.cfg.Secret != "" {
+		return supabaseMethods()[:1]
+	}
+	return supabaseMethods()[1:]
+}
+
+// explain logs why all tokens of a project may be refused, if that is so: the answers must not say it.
+func (v *verifier) explain(refused *jwt.Token) {
+	alg := ""
+	if refused != nil {
+		alg, _ = refused.Header["alg"].(string)
+	}
+	if (alg == jwt.SigningMethodHS256.Alg()) == (v.cfg.Secret != "") || !slices.Contains(supabaseMethods(), alg) {
+		return
+	}
+	hint := "if the project signs users' tokens so, make an asymmetric key its current one (Supabase: JWT Keys), or set " +
+		"SUPABASE_JWT_SECRET"
+	if v.cfg.Secret != "" {
+		hint = "if the project signs users' tokens so, unset SUPABASE_JWT_SECRET: the project's public keys verify then"
+	}
+	v.warned.Do(func() {
+		v.log.Warn("a token for the HTTP API was refused: it is signed with another algorithm than this worker verifies",
+			"algorithm", alg, "verified", strings.Join(v.methods(), ", "), "hint", hint)
+	})
+}
+
+// supabaseMethods are the algorithms that Supabase signs with: the first with a secret, the others with keys.
+func supabaseMethods() []string { return []string{"HS256", "RS256", "ES256"} }
+
 // verify returns whose token it is. Whatever is wrong with it, the error is errUnknown. It is errNoKeys if nobody can tell
 // whether something is.
 func (v *verifier) verify(ctx context.Context, token string) (Principal, error) {
@@ -81,7 +114,7 @@ func (v *verifier) verify(ctx context.Context, token string) (Principal, error) 
 		return Principal{}, errUnknown
 	}
 	var claims userClaims
-	_, err := v.parser.ParseWithClaims(token, &claims, func(t *jwt.Token) (any, error) {
+	parsed, err := v.parser.ParseWithClaims(token, &claims, func(t *jwt.Token) (any, error) {
 		if _, critical := t.Header["crit"]; critical { // extensions that must be understood: RFC 7515, 4.1.11
 			return nil, errUnknown
 		}
@@ -93,6 +126,9 @@ func (v *verifier) verify(ctx context.Context, token string) (Principal, error) 
 	})
 	if errors.Is(err, errNoKeys) {
 		return Principal{}, errNoKeys
+	}
+	if err != nil && cmp.Or(claims.ClientID, claims.App.ClientID) == v.client {
+		v.explain(parsed)
 	}
 	if err != nil || claims.Subject == "" || len(claims.Subject) > 256 || strings.ContainsFunc(claims.Subject, isControl) {
 		return Principal{}, errUnknown

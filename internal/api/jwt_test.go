@@ -2,6 +2,8 @@ package api_test
 
 import (
 	"context"
+	"crypto/rand"
+	"crypto/rsa"
 	"net/http"
 	"os"
 	"strings"
@@ -54,6 +56,45 @@ func TestSecretWithoutAProject(t *testing.T) {
 		if _, err := api.New(deps); err == nil {
 			t.Errorf("%s was accepted", name)
 		}
+	}
+}
+
+// A project whose tokens are of the other kind is told so in the log, once. Other people's tokens say nothing there.
+func TestOtherAlgorithmIsLogged(t *testing.T) {
+	t.Parallel()
+	rsaKey, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	none := func(context.Context, string) ([]byte, error) { return []byte(`{"keys":[]}`), nil }
+	legacy := sign(t, jwt.SigningMethodHS256, "", []byte(jwtSecret), user())
+	modern := sign(t, jwt.SigningMethodRS256, "k", rsaKey, user())
+	foreign := sign(t, jwt.SigningMethodHS256, "", []byte(jwtSecret), user(with("app_metadata", nil), with("client_id", "northhaven")))
+	for name, c := range map[string]struct {
+		cfg    api.JWTConfig
+		silent []string
+		token  string
+		hint   string
+	}{
+		"legacy": {api.JWTConfig{Issuer: issuer, Fetch: none}, []string{foreign, modern}, legacy, "or set SUPABASE_JWT_SECRET"},
+		"modern": {api.JWTConfig{Issuer: issuer, Secret: "x" + jwtSecret}, []string{legacy}, modern, "unset SUPABASE_JWT_SECRET"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t, func(d *api.Deps) { d.Auth.JWT = &c.cfg })
+			for _, token := range append(c.silent, "x.y.z") {
+				b.want(b.ask("GET", "/v1/jobs", "", "Authorization", "Bearer "+token), http.StatusUnauthorized, "UNAUTHORIZED")
+			}
+			if said := b.log.String(); strings.Contains(said, "another algorithm") {
+				t.Errorf("it said %s", said)
+			}
+			for range 2 {
+				b.want(b.ask("GET", "/v1/jobs", "", "Authorization", "Bearer "+c.token), http.StatusUnauthorized, "UNAUTHORIZED")
+			}
+			if said := b.log.String(); strings.Count(said, "another algorithm") != 1 || !strings.Contains(said, c.hint) {
+				t.Errorf("it said %s", said)
+			}
+		})
 	}
 }
 

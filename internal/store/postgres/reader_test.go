@@ -95,6 +95,15 @@ func TestReader(t *testing.T) {
 			}
 		}
 	}
+	// The service key's search is bound to no tenant, of which docs/frontend.md warns.
+	service := connect(t, url)
+	var found int
+	if _, err := service.Exec(t.Context(), "set role service_role"); err != nil {
+		t.Fatal(err)
+	}
+	if err := service.QueryRow(t.Context(), "select count(*) from hybrid_search('secret', null)").Scan(&found); err != nil || found == 0 {
+		t.Errorf("the service key finds %d, %v", found, err)
+	}
 	if after := victim.Snapshot(t, super); after != before {
 		t.Errorf("I10: the reader changed rows:\n%s\n%s", before, after)
 	}
