@@ -152,6 +152,7 @@ func TestStoreTroubles(t *testing.T) {
 		text string
 	}{
 		{store.ErrSchema, exitConfig, "async-worker migrate"},
+		{store.ErrDimensions, exitConfig, "set EMBEDDING_DIMENSIONS"},
 		{store.ErrForbidden, exitPermission, "client_id claim"},
 		{
 			taskerr.Errorf(taskerr.TransientStorage, "connection refused"), exitUnavailable,

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-7227ef26/async-worker/internal/config"
+	"github.com/seed-7227ef26/async-worker/internal/store/rpc"
 	"github.com/seed-7227ef26/async-worker/internal/store/schema"
 )
 
@@ -49,10 +50,7 @@ With --realtime, Supabase Realtime broadcasts the events of jobs to holders of a
 				return &failure{"migrate", "", &notOwnerError{err}}
 			}
 			if err != nil {
-				return &failure{
-					"migrate", "check DATABASE_URL (on Supabase: the direct or session connection, port 5432); or " +
-						"paste the output of async-worker migrate --print into the SQL editor", err,
-				}
+				return &failure{"migrate", nextMigrate(err), err}
 			}
 			if out == asJSON {
 				return printJSON(p.stdout, report)
@@ -67,6 +65,21 @@ With --realtime, Supabase Realtime broadcasts the events of jobs to holders of a
 	addOutput(cmd, &out)
 	addSettings(cmd, config.Schema)
 	return cmd
+}
+
+// nextMigrate says what to do about a failed migration; empty: the error says it.
+func nextMigrate(err error) string {
+	sql, answered := errors.AsType[*pgconn.PgError](err)
+	_, connecting := errors.AsType[*pgconn.ConnectError](err)
+	_, unfit := errors.AsType[*schema.UnfitError](err)
+	switch {
+	case answered && rpc.Remedy(sql.Code) != "":
+		return rpc.Remedy(sql.Code)
+	case unfit, answered && !connecting:
+		return ""
+	}
+	return "check DATABASE_URL (on Supabase: the direct or session connection, port 5432); or " +
+		"paste the output of async-worker migrate --print into the SQL editor"
 }
 
 // notOwnerError is a login that may not change the schema, as the worker's may not.

@@ -12,8 +12,8 @@ import (
 )
 
 // migrate is the remedy for an outdated schema.
-const migrate = "async-worker migrate (with the owner's DATABASE_URL), or paste the output of async-worker migrate " +
-	"--print into the Supabase editor"
+const migrate = "async-worker migrate (with the owner's DATABASE_URL, and this worker's DB_SCHEMA and " +
+	"EMBEDDING_DIMENSIONS if it has its own), or paste the output of async-worker migrate --print into the Supabase editor"
 
 // storeChecks splits one examination into its checks.
 func storeChecks(ctx context.Context, w *Worker) []Result {

@@ -27,8 +27,10 @@ var (
 	ErrLogin error = loginError{}
 	// ErrSchema means that the schema is missing, or older than this program needs; run migrate.
 	ErrSchema = errors.New("the database's schema is missing or too old; run async-worker migrate")
+	// ErrDimensions means that the schema's vectors have another width than the worker's. It is an ErrSchema.
+	ErrDimensions error = otherSchema("the database's vectors have another width than the worker's")
 	// ErrUnexposed means that the API does not expose the schema of DB_SCHEMA. It is an ErrSchema.
-	ErrUnexposed error = unexposed{}
+	ErrUnexposed error = otherSchema("the API does not expose the schema of DB_SCHEMA")
 	// ErrTerminal means that the job has succeeded, failed or been canceled already (I3).
 	ErrTerminal = errors.New("the job is already over")
 	// ErrNotPublisher means that another worker publishes this tenant's events. Nothing was written.
@@ -266,7 +268,8 @@ type Feeds interface {
 	WakeWorkers(ctx context.Context) error
 }
 
-type unexposed struct{}
+// otherSchema is an ErrSchema for another reason than the schema's version.
+type otherSchema string
 
-func (unexposed) Error() string        { return "the API does not expose the schema of DB_SCHEMA" }
-func (unexposed) Is(target error) bool { return target == ErrSchema }
+func (e otherSchema) Error() string        { return string(e) }
+func (e otherSchema) Is(target error) bool { return target == ErrSchema || target == error(e) }

@@ -87,8 +87,7 @@ func (c *client) Check(ctx context.Context) error {
 			schema.Version())
 	}
 	if want := c.options.Dimensions; want != 0 && want != answer.Dimensions {
-		return fmt.Errorf("%w: its embeddings have %d dimensions, EMBEDDING_DIMENSIONS is %d", store.ErrSchema,
-			answer.Dimensions, want)
+		return fmt.Errorf("%w: they have %d dimensions, EMBEDDING_DIMENSIONS is %d", store.ErrDimensions, answer.Dimensions, want)
 	}
 	return nil
 }

@@ -209,8 +209,8 @@ func migrateLocked(ctx context.Context, conn *pgx.Conn, o Options, r *Report) er
 	}
 	r.To = int(from)
 	if r.To > len(m.Migrations) {
-		return fmt.Errorf("schema %s is at version %d, newer than this program's %d: use the newer program",
-			o.Schema, r.To, len(m.Migrations))
+		return &UnfitError{fmt.Sprintf("schema %s is at version %d, newer than this program's %d: use the newer program",
+			o.Schema, r.To, len(m.Migrations))}
 	}
 	for _, step := range m.Migrations {
 		step.UpSQL = limitLocks + step.UpSQL // tern resets what a session has set
@@ -281,11 +281,16 @@ func dimensions(ctx context.Context, conn *pgx.Conn, o Options) (int, error) {
 		return 0, fmt.Errorf("read the width of the embeddings: %w", err)
 	}
 	if n != o.Dimensions {
-		return n, fmt.Errorf("the embeddings in schema %s have %d dimensions, EMBEDDING_DIMENSIONS asks for %d: "+
-			"set it to %d, or use another DB_SCHEMA and ingest again", o.Schema, n, o.Dimensions, n)
+		return n, &UnfitError{fmt.Sprintf("the embeddings in schema %s have %d dimensions, EMBEDDING_DIMENSIONS asks for %d: "+
+			"set it to %d, or use another DB_SCHEMA and ingest again", o.Schema, n, o.Dimensions, n)}
 	}
 	return n, nil
 }
+
+// UnfitError is a schema that is not what the program or its settings ask for, and that no migration changes.
+type UnfitError struct{ problem string }
+
+func (e *UnfitError) Error() string { return e.problem }
 
 // explain adds a remedy to the errors that one meets in practice.
 func explain(err error) error {
