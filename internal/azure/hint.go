@@ -3,7 +3,6 @@ package azure
 import (
 	"fmt"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
@@ -15,19 +14,18 @@ import (
 // more than 15 minutes off.
 const allowedSkew = 5 * time.Minute
 
-// The rights that the worker needs. The built-in role "Storage Queue Data Message Processor" can't update a message, as
-// the renewal of a lease does.
-var (
-	roles = map[Service]string{
-		Queue: `a role with the data actions messages/read, messages/process/action, messages/write and messages/delete and the action queues/read ` +
-			`(of Microsoft.Storage/storageAccounts/queueServices/queues; queues/write too when it is to create queues) on the account or its queues: ` +
-			`"Storage Queue Data Contributor", or a custom role of just these; "Storage Queue Data Message Processor" is not enough, it can't renew a message`,
-		Blob: `a role with the data actions blobs/read and blobs/write and the action containers/read ` +
-			`(of Microsoft.Storage/storageAccounts/blobServices/containers; containers/write too when it is to create the container) on the container: ` +
-			`"Storage Blob Data Contributor", or a custom role of just these`,
-	}
-	signatureRights = map[Service]string{Queue: "rpua (read, process, update, add)", Blob: "rcwl (read, create, write, list)"}
-)
+// roles are what gives an identity the Rights. The built-in role "Storage Queue Data Message Processor" can't update a
+// message, as the renewal of a lease does.
+var roles = map[Service]string{
+	Queue: `a role with the data actions messages/read, messages/process/action, messages/write, messages/delete and messages/add/action ` +
+		`and the action queues/read (of Microsoft.Storage/storageAccounts/queueServices/queues; queues/write too when it is to create queues) ` +
+		`on the account or its queues: "Storage Queue Data Contributor", or ` + customRole +
+		`; "Storage Queue Data Message Processor" is not enough, it can't renew a message`,
+	Blob: `a role with the data actions blobs/read, blobs/write and blobs/delete and the action containers/read ` +
+		`(of Microsoft.Storage/storageAccounts/blobServices/containers; containers/write too when it is to create the container) ` +
+		`on the container: "Storage Blob Data Contributor", or ` + customRole +
+		`; and, to sign addresses, the action generateUserDelegationKey/action on the account: "Storage Blob Delegator"`,
+}
 
 // explainAnswer explains a request that Azure answered with an error.
 func (c *Credentials) explainAnswer(s Service, answer *azcore.ResponseError) *Problem {
@@ -74,7 +72,7 @@ func (c *Credentials) refused(s Service, answer *azcore.ResponseError) (Kind, st
 		return Permission, "the shared access signature allows https only; use the https address"
 	case "AuthorizationServiceMismatch", "AuthorizationResourceTypeMismatch":
 		return Permission, fmt.Sprintf("the shared access signature is not for the %s service or for this type of "+
-			"resource; issue one with ss including %q and srt=sco", s, s[:1])
+			"resource; issue one with "+sasNeeds, s)
 	case "KeyBasedAuthenticationNotPermitted":
 		return Permission, "the account allows no shared keys; use AZURE_STORAGE_ACCOUNT with a managed identity"
 	}
@@ -105,20 +103,9 @@ func (c *Credentials) refused(s Service, answer *azcore.ResponseError) (Kind, st
 // grant returns which right to grant.
 func (c *Credentials) grant(s Service) string {
 	if c.sas != nil {
-		has := ""
-		if sp := c.sas.Get("sp"); sp != "" {
-			has = fmt.Sprintf(" (it has sp=%s)", strings.Map(lettersOnly, sp))
-		}
-		return "the shared access signature lacks a right: issue one with " + signatureRights[s] + has
+		return "the shared access signature lacks a right: issue one with " + sasNeeds + c.has()
 	}
 	return "the worker is " + c.how + "; give it " + roles[s] + ". A new role takes up to ten minutes to work"
-}
-
-func lettersOnly(r rune) rune {
-	if r >= 'a' && r <= 'z' {
-		return r
-	}
-	return -1
 }
 
 // skewOf returns local time minus the response's Date; positive: the local clock is ahead.

@@ -75,8 +75,11 @@ func (r Right) ActionName() string { return "Microsoft.Storage/storageAccounts/"
 // Names and built-in roles for Grant.
 const (
 	// RoleName is the name of the custom role in packaging/azure/async-worker-role.json.
-	RoleName  = "async-worker tenant"
-	sasRights = "rwdlacup" // all letters of Rights
+	RoleName   = "async-worker tenant"
+	customRole = "the custom role of packaging/azure/async-worker-role.json"
+	sasRights  = "rwdlacup" // all letters of Rights
+	// sasNeeds are the parameters of the account's one signature: it is for both services.
+	sasNeeds = "ss=bq, srt=sco and sp=" + sasRights
 )
 
 var builtIn = map[Service]string{Queue: "Storage Queue Data Contributor", Blob: "Storage Blob Data Contributor"}
@@ -126,4 +129,11 @@ func (c *Credentials) has() string {
 		return ""
 	}
 	return " (it has sp=" + sp + ")"
+}
+
+func lettersOnly(r rune) rune {
+	if r >= 'a' && r <= 'z' {
+		return r
+	}
+	return -1
 }

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+
 	"github.com/seed-7227ef26/async-worker/internal/azure"
 	"github.com/seed-7227ef26/async-worker/internal/task"
 )
@@ -127,5 +129,43 @@ func TestGrant(t *testing.T) {
 	if grant := identity.Grant(azure.BlobRead, "a-documents"); !strings.Contains(grant,
 		"/blobServices/default/containers/a-documents") {
 		t.Errorf("got %q", grant)
+	}
+}
+
+// TestHintNamesEachRight: whichever service denies a right, the hint names all rights that the worker needs: a signature
+// is for both services.
+func TestHintNamesEachRight(t *testing.T) {
+	t.Parallel()
+	identity, err := azure.FromIdentity("acme")
+	if err != nil {
+		t.Fatal(err)
+	}
+	signature, err := azure.FromConnectionString("AccountName=acme;SharedAccessSignature=sv=2024&sp=rp&sig=" + secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hint := func(c *azure.Credentials, s azure.Service, code string) string {
+		return c.Explain(s, "call", &azcore.ResponseError{StatusCode: 403, ErrorCode: code}).Error()
+	}
+	below := strings.NewReplacer("queueServices/queues/messages/", "messages/", "queueServices/", "",
+		"blobServices/containers/blobs/", "blobs/", "blobServices/", "")
+	apart := strings.NewReplacer(",", " ", "(", " ", ";", " ")
+	for _, r := range azure.Rights() {
+		role := apart.Replace(hint(identity, r.Service, "AuthorizationPermissionMismatch"))
+		if action := below.Replace(r.Action); !slices.Contains(strings.Fields(role), action) {
+			t.Errorf("to %s: %q should name %s", r.Doing, role, action)
+		}
+	}
+	for _, s := range []azure.Service{azure.Queue, azure.Blob} {
+		for _, code := range []string{"AuthorizationPermissionMismatch", "AuthorizationServiceMismatch"} {
+			said := hint(signature, s, code)
+			_, letters, _ := strings.Cut(said, "ss=bq, srt=sco and sp=")
+			letters, _, _ = strings.Cut(letters, " ")
+			for _, r := range azure.Rights() {
+				if letters == "" || !strings.Contains(letters, r.SAS) {
+					t.Errorf("to %s: %q should name sp=%s", r.Doing, said, r.SAS)
+				}
+			}
+		}
 	}
 }

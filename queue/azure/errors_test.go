@@ -42,7 +42,7 @@ func TestErrorsSayWhatToMendAndNoSecret(t *testing.T) {
 		"SAS lacks a right": {
 			sas, respond(403, "AuthorizationPermissionMismatch", 0),
 			taskerr.DependencyUnavailable, storage.Permission,
-			[]string{"rpua", "sp=rp"},
+			[]string{"ss=bq", "sp=rwdlacup", "sp=rp)"},
 		},
 		"firewall": {
 			key, respond(403, "AuthorizationFailure", 0), taskerr.DependencyUnavailable,

@@ -79,7 +79,7 @@ func TestEachKindOfErrorIsListed(t *testing.T) {
 		"… of a function": "Azure answered 403 KeyBasedAuthenticationNotPermitted: the account allows no shared keys; " +
 			"use AZURE_STORAGE_ACCOUNT with a managed identity",
 		"… that has others": "Azure answered 403 AuthorizationPermissionMismatch: the shared access " +
-			"signature lacks a right: issue one with rcwl",
+			"signature lacks a right: issue one with ss=bq, srt=sco and sp=rwdlacup",
 		"an error of a type": "pdftotext is not installed: apt install poppler-utils on the worker's machine; " +
 			"async-worker doctor shows what else it lacks",
 		"an alias of a type": "the receiver has a delivery id that can't be signed; " +
