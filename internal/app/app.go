@@ -129,7 +129,8 @@ func (t *Tenant) Close() error {
 	return errors.Join(errs...)
 }
 
-// Enqueue records a task as pending and sends its message. It needs config.Queue and config.Store.
+// Enqueue records a task as pending and sends its message. It needs config.Queue and config.Store, and config.Blob to send
+// a large message.
 func (t *Tenant) Enqueue(ctx context.Context, what task.Task) (store.SubmitAnswer, error) {
 	return t.submitter(t.maxAttempts).Submit(ctx, what)
 }

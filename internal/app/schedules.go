@@ -15,7 +15,7 @@ func (t *Tenant) Schedules() schedule.Checker {
 
 // submitter records tasks and sends them.
 func (t *Tenant) submitter(maxAttempts func(task.Type) int) engine.Submitter {
-	return engine.Submitter{Store: t.Store, Queues: t.Queues, MaxAttempts: maxAttempts}
+	return engine.Submitter{Store: t.Store, Queues: t.Queues, Bucket: t.Bucket, MaxAttempts: maxAttempts}
 }
 
 // fireSchedules fires the tenant's schedules until ctx is done, and warns of a clock that differs from the database's.

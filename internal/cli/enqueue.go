@@ -63,6 +63,13 @@ The same id with the same payload is the same task: it is done again only with -
 			if err != nil {
 				return err
 			}
+			if len(m.uploads) == 0 { // a large message goes through the container; others need none
+				if has, err := p.hasBlobs(cmd, groups); err != nil {
+					return err
+				} else if has {
+					groups |= config.Blob
+				}
+			}
 			return p.withTenant(cmd, groups, func(ctx context.Context, t *app.Tenant) error {
 				letters, err := submissions(drafts, t.Config.ClientID)
 				if err != nil {

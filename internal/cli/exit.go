@@ -14,6 +14,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/config"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
+	"github.com/seed-7227ef26/async-worker/queue"
 )
 
 // The exit codes; those from 64 on are of sysexits.h.
@@ -101,10 +102,15 @@ type missingFileError struct{ err error }
 func (*missingFileError) Error() string   { return "there is no such file" }
 func (e *missingFileError) Unwrap() error { return e.err }
 
-// nextService is what to do when the database or the queues failed a command that needs both.
+// nextService is what to do when the database, the queues or the container failed a command that needs them.
 func nextService(t *app.Tenant, err error) string {
 	if e, ok := errors.AsType[*taskerr.Error](err); ok && e.Dependency == taskerr.Database {
 		return nextStore
+	} else if ok && e.Dependency == taskerr.Storage {
+		return t.NextContainer()
+	}
+	if errors.Is(err, queue.ErrTooLarge) {
+		return "a message of this size goes through the container: give the command its settings, as the worker has them"
 	}
 	return t.NextQueues(err)
 }

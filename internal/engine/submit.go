@@ -2,9 +2,11 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
+	"github.com/seed-7227ef26/async-worker/internal/blob"
 	"github.com/seed-7227ef26/async-worker/internal/message"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/task"
@@ -16,6 +18,7 @@ import (
 type Submitter struct {
 	Store  store.Jobs
 	Queues Queues
+	Bucket blob.Bucket // for messages that are too large for the queue; nil: a worker's sweep sends those
 	// MaxAttempts returns the attempts of a new job of a type; begin confirms them.
 	MaxAttempts func(task.Type) int
 }
@@ -59,7 +62,12 @@ func (s Submitter) Submission(t task.Task) (store.Submission, error) {
 // Send sends the message of a submission that is recorded.
 func (s Submitter) Send(ctx context.Context, recorded store.Submission) error {
 	id := recorded.JobID
-	if _, err := s.Queues.For(task.Priority(recorded.Priority)).Send(ctx, recorded.Message, queue.SendOptions{}); err != nil {
+	unsent := store.Unsent{JobID: id, Queue: recorded.Queue, Message: recorded.Message}
+	err := sendFitting(ctx, s.Bucket, unsent, func(text string) error {
+		_, err := s.Queues.For(task.Priority(recorded.Priority)).Send(ctx, text, queue.SendOptions{})
+		return err
+	})
+	if err != nil {
 		return fmt.Errorf("send the message of job %s (it is recorded; a running worker's sweep sends it "+
 			"within minutes): %w", id, err)
 	}
@@ -67,6 +75,20 @@ func (s Submitter) Send(ctx context.Context, recorded store.Submission) error {
 		return fmt.Errorf("note that job %s was sent (it was; at worst it is sent again and answered as done): %w", id, err)
 	}
 	return nil
+}
+
+// sendFitting sends a recorded message with its identity; one that is too large for its queue as a claim check. The identity
+// can make it so. Without a bucket there are no claim checks.
+func sendFitting(ctx context.Context, bucket blob.Bucket, u store.Unsent, send func(text string) error) error {
+	err := send(message.Identified(u, u.Message))
+	if !errors.Is(err, queue.ErrTooLarge) || bucket == nil {
+		return err
+	}
+	claim, err := message.IdentifiedClaim(ctx, bucket, u)
+	if err != nil {
+		return err
+	}
+	return send(claim)
 }
 
 // For returns the queue of a priority.

@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/seed-7227ef26/async-worker/internal/message"
 	"github.com/seed-7227ef26/async-worker/internal/retry"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
@@ -188,23 +187,20 @@ func (e *Engine) sendAllUnsent(ctx context.Context, all []store.Unsent) (refusin
 	return refusing, err
 }
 
-// sendUnsent reports whether the queue took the message.
+// sendUnsent reports whether the queue took the message. An older version recorded messages that are too large for it.
 func (e *Engine) sendUnsent(ctx context.Context, u store.Unsent) (taken bool, err error) {
 	q, ok := e.queueNamed(u.Queue)
 	if !ok {
 		e.log.Error("an unsent job names a queue that is not this tenant's", "task_id", u.JobID)
 		return false, nil
 	}
-	err = e.sendRecorded(ctx, q, u.JobID, message.Identified(u, u.Message), u.Message)
-	if errors.Is(err, queue.ErrTooLarge) { // its identity makes it so, or an older version recorded it as it came
-		claim, failed := message.IdentifiedClaim(ctx, e.deps.Bucket, u)
-		if failed != nil {
-			return false, failed
-		}
-		err = e.sendRecorded(ctx, q, u.JobID, claim, u.Message)
-	}
+	err = sendFitting(ctx, e.deps.Bucket, u, func(text string) error {
+		err := e.sendRecorded(ctx, q, u.JobID, text, u.Message)
+		taken = !errors.Is(err, errNotTaken)
+		return err
+	})
 	if err != nil {
-		return !errors.Is(err, errNotTaken), err
+		return taken, err
 	}
 	e.log.Info("sent the message of a job that was recorded but never sent", "task_id", u.JobID)
 	return true, nil
