@@ -46,7 +46,8 @@ func (p *program) newReloadCommand() *cobra.Command {
 		Short: "Send new settings to the running daemon (the unit's ExecReload)",
 		Long: `reload sends the settings of its environment to the daemon, which also has the credentials and checks
 them. If they are wrong, reload prints every problem and exits with 78, and the daemon keeps its settings.
-Otherwise it prints what is in force now and what needs a restart.
+Otherwise it prints what is in force now and what needs a restart. It warns of names that are close to a
+setting's, and ignores them.
 
 It is for systemctl reload: systemd passes it the new contents of the unit's EnvironmentFile. systemd reads
 secrets in LoadCredential only at the start, so a new one needs a restart. Without systemd, SIGHUP makes the
@@ -64,22 +65,28 @@ daemon read again the files that NAME_FILE settings name.`,
 			}
 			ctx, cancel := context.WithTimeout(cmd.Context(), reloadTimeout)
 			defer cancel()
-			answer, err := sendSettings(ctx, filepath.Join(dir, reloadSocket), reloadRequest{config.Environ(p.env)},
-				func() error {
-					return syscall.Kill(pid, syscall.SIGHUP)
-				})
-			if err != nil {
-				return &failure{
-					"send the settings to the daemon",
-					"the unit's journal shows what the daemon does; a restart applies all settings", err,
-				}
-			}
-			return p.printReloaded(answer)
+			return p.reload(ctx, filepath.Join(dir, reloadSocket), func() error { return syscall.Kill(pid, syscall.SIGHUP) })
 		}),
 	}
 	addSettings(cmd, config.All)
 	cmd.Flags().IntVar(&pid, "pid", 0, "the daemon's process (default $MAINPID)")
 	return cmd
+}
+
+// reload sends the settings of the command's environment to the daemon that call calls. It warns of misspelled ones itself:
+// they are not sent.
+func (p *program) reload(ctx context.Context, socket string, call func() error) error {
+	for _, w := range config.Misspelled(p.env) {
+		p.printWarning(w)
+	}
+	answer, err := sendSettings(ctx, socket, reloadRequest{config.Environ(p.env)}, call)
+	if err != nil {
+		return &failure{
+			"send the settings to the daemon",
+			"the unit's journal shows what the daemon does; a restart applies all settings", err,
+		}
+	}
+	return p.printReloaded(answer)
 }
 
 // unitNamed is the unit of the tenant that the command line or the environment names.

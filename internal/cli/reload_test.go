@@ -98,6 +98,37 @@ func TestReloadConversation(t *testing.T) {
 	}
 }
 
+// A misspelled setting is warned of by the command that brings it. The daemon forgets one that was corrected.
+func TestReloadMisspelled(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	socket := filepath.Join(dir, reloadSocket)
+	r := newReloading(t, "RUNTIME_DIRECTORY="+dir, "WORKER_CONCURENCY=3")
+	command := func(env ...string) result {
+		t.Helper()
+		var out, errOut bytes.Buffer
+		ended := make(chan struct{})
+		p := &program{env: testEnv(append(env, "PATH=/bin")...), stdout: &out, stderr: &errOut}
+		code := p.report(p.reload(t.Context(), socket, func() error {
+			go func() {
+				defer close(ended)
+				r.reload(t.Context())
+			}()
+			return nil
+		}))
+		<-ended
+		return result{code, out.String(), errOut.String()}
+	}
+	command("WORKER_CONCURENCY=3").want(t, exitOK, "no setting was changed", "WORKER_CONCURENCY: unknown setting",
+		"did you mean WORKER_CONCURRENCY?")
+	r.log.Reset()
+	corrected := command("WORKER_CONCURRENCY=3")
+	corrected.want(t, exitOK, "in force now: WORKER_CONCURRENCY")
+	if corrected.errOut != "" || strings.Contains(r.log.String(), "WORKER_CONCURENCY") {
+		t.Errorf("warned of what was corrected: %s%s", corrected.errOut, &r.log)
+	}
+}
+
 // Without the command, SIGHUP reads the files again that settings are in.
 func TestReloadOfFiles(t *testing.T) {
 	t.Parallel()

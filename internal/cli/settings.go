@@ -103,13 +103,17 @@ func (p *program) settings(cmd *cobra.Command, groups config.Group) (config.Conf
 	}
 	for _, w := range cfg.Warnings() {
 		if !daemon && o.Format == logging.Text && log.Enabled(cmd.Context(), slog.LevelWarn) {
-			printWrapped(p.stderr, "warning: ", w.Name+": "+w.Problem)
-			printWrapped(p.stderr, "  remedy:  ", w.Remedy)
+			p.printWarning(w)
 			continue
 		}
 		log.Warn("check this setting", "setting", w.Name, "problem", w.Problem, "remedy", w.Remedy)
 	}
 	return cfg, log, nil
+}
+
+func (p *program) printWarning(w config.Problem) {
+	printWrapped(p.stderr, "warning: ", w.Name+": "+w.Problem)
+	printWrapped(p.stderr, "  remedy:  ", w.Remedy)
 }
 
 func (p *program) getenv(name string) string {

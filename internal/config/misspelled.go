@@ -32,6 +32,13 @@ func (l *loader) checkNames() {
 	l.warnUnknown("unknown setting, in the folder of the credentials", names, func(string) bool { return true })
 }
 
+// Misspelled warns of variables whose names are close to a setting's.
+func Misspelled(environ []string) []Problem {
+	l := loader{env: environment(environ)}
+	l.checkNames()
+	return l.cfg.warnings
+}
+
 // warnUnknown warns of names that are no settings. meant reports whether a name without a similar setting was given to the
 // worker on purpose.
 func (l *loader) warnUnknown(problem string, given []string, meant func(name string) bool) {

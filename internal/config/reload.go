@@ -45,9 +45,13 @@ func Environ(environ []string) []string {
 	})
 }
 
-// Overlay returns base with the settings of another environment instead of its own.
+// Overlay returns base with the settings of another environment instead of its own. What is misspelled in base may be
+// correct in the other.
 func Overlay(base, settings []string) []string {
 	names := variables()
+	for _, p := range Misspelled(base) {
+		names[p.Name] = true
+	}
 	rest := slices.DeleteFunc(slices.Clone(base), func(line string) bool {
 		name, _, _ := strings.Cut(line, "=")
 		return names[name]

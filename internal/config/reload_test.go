@@ -83,7 +83,7 @@ func TestEnviron(t *testing.T) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 	got = config.Overlay([]string{
-		"PATH=/bin", "CLIENT_ID=a", "LOG_LEVEL=debug", "CREDENTIALS_DIRECTORY=/c",
+		"PATH=/bin", "CLIENT_ID=a", "LOG_LEVEL=debug", "CREDENTIALS_DIRECTORY=/c", "WORKER_CONCURENCY=3", "SUPABASE_KYE_FILE=/x",
 	}, []string{"CLIENT_ID=b", "PATH=/evil"})
 	if want := []string{"PATH=/bin", "CREDENTIALS_DIRECTORY=/c", "CLIENT_ID=b"}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
