@@ -92,15 +92,9 @@ func (p *program) shortcut(cmd *cobra.Command, m *message, out format) error {
 	if err != nil {
 		return err
 	}
-	groups := shortcutNeeds
-	blobs := len(m.uploads) > 0
-	if m.filename != "" {
-		if blobs, err = p.hasBlobs(cmd, groups); err != nil {
-			return err
-		}
-	}
-	if blobs {
-		groups |= config.Blob
+	groups, err := p.withBlobs(cmd, shortcutNeeds, len(m.uploads) > 0)
+	if err != nil {
+		return err
 	}
 	return p.withTenant(cmd, groups, func(ctx context.Context, t *app.Tenant) error {
 		letters, err := submissions(drafts, t.Config.ClientID)

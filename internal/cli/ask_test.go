@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-7227ef26/async-worker/internal/config"
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/queue"
@@ -101,6 +102,19 @@ func TestSummarizeLooksForTheDocument(t *testing.T) {
 	o.Bucket = nil
 	o.Store = &prompt{&rows{}, map[string]string{"summarize": `{"summary":"High at noon.","model":"m"}`}}
 	invoke(t, o, testEnv("BLOB_BACKEND=dir"), "", "summarize", "a.md").want(t, exitOK, "High at noon.")
+}
+
+// The shortcuts open the container that the settings name: a long question goes through it.
+func TestAskLongQuestion(t *testing.T) {
+	t.Parallel()
+	o, bucket := office(&rows{})
+	o.Store = &prompt{&rows{}, map[string]string{"agent": `{"answer":"At force 9."}`}}
+	backend := ""
+	invokeSeeing(t, o, testEnv("BLOB_BACKEND=dir", "BLOB_DIR=/srv/documents"), "",
+		func(c config.Config) { backend = c.BlobBackend }, "ask", strings.Repeat("why ", 16<<10)).want(t, exitOK, "At force 9.")
+	if backend != config.BlobDir || len(bucket.blobs) != 1 {
+		t.Errorf("the container is %q and has %d blobs", backend, len(bucket.blobs))
+	}
 }
 
 func TestQueueDepths(t *testing.T) {

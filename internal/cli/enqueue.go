@@ -50,11 +50,6 @@ The same id with the same payload is the same task: it is done again only with -
   async-worker enqueue --prompt "When are the cranes parked?" --document-set reports --watch
   async-worker enqueue --type summarize --payload '{"filename": "report.pdf", "style": "brief"}'`,
 		RunE: p.action(func(cmd *cobra.Command, files []string) error {
-			const always = config.Tenant | config.Queue | config.Store
-			groups := always
-			if len(m.uploads) > 0 {
-				groups |= config.Blob
-			}
 			m.flagged = cmd.Flags().Changed
 			if err := m.check(files); err != nil {
 				return err
@@ -63,12 +58,9 @@ The same id with the same payload is the same task: it is done again only with -
 			if err != nil {
 				return err
 			}
-			if len(m.uploads) == 0 { // a large message goes through the container; others need none
-				if has, err := p.hasBlobs(cmd, groups); err != nil {
-					return err
-				} else if has {
-					groups |= config.Blob
-				}
+			groups, err := p.withBlobs(cmd, shortcutNeeds, len(m.uploads) > 0)
+			if err != nil {
+				return err
 			}
 			return p.withTenant(cmd, groups, func(ctx context.Context, t *app.Tenant) error {
 				letters, err := submissions(drafts, t.Config.ClientID)

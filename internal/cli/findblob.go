@@ -17,13 +17,18 @@ import (
 // blobLook is how long a blob is looked for: the worker finds out, too.
 const blobLook = 2 * time.Second
 
-// hasBlobs reports whether the settings name a container, for a command that needs the groups and can do without.
-func (p *program) hasBlobs(cmd *cobra.Command, groups config.Group) (bool, error) {
-	if err := p.resolveTenant(cmd, groups); err != nil {
-		return false, err
+// withBlobs adds the container's settings to the groups that a command needs. An upload needs a container; a message that
+// is too large for the queue goes through it, and others need none: without uploads it is left out if the settings name none.
+func (p *program) withBlobs(cmd *cobra.Command, groups config.Group, uploads bool) (config.Group, error) {
+	if !uploads {
+		if err := p.resolveTenant(cmd, groups); err != nil {
+			return 0, err
+		}
+		if _, err := config.Load(p.sources(cmd), config.Tenant|config.Blob); err != nil {
+			return groups, nil //nolint:nilerr // the command can do without
+		}
 	}
-	_, err := config.Load(p.sources(cmd), config.Tenant|config.Blob)
-	return err == nil, nil
+	return groups | config.Blob, nil
 }
 
 // findBlob refuses a document that the container does not have: its task would become a dead letter. A container that
