@@ -95,7 +95,10 @@ func (v *verifier) explain(refused *jwt.Token) {
 	}
 	hint := "if the project signs users' tokens so, make an asymmetric key its current one (Supabase: JWT Keys), or set " +
 		"SUPABASE_JWT_SECRET"
-	if v.cfg.Secret != "" {
+	switch {
+	case v.cfg.Issuer == "":
+		hint = "sign with HS256 and the secret of SUPABASE_JWT_SECRET, or set SUPABASE_URL to the project whose keys sign"
+	case v.cfg.Secret != "":
 		hint = "if the project signs users' tokens so, unset SUPABASE_JWT_SECRET: the project's public keys verify then"
 	}
 	v.warned.Do(func() {

@@ -78,6 +78,7 @@ func TestOtherAlgorithmIsLogged(t *testing.T) {
 	}{
 		"legacy": {api.JWTConfig{Issuer: issuer, Fetch: none}, []string{foreign, modern}, legacy, "or set SUPABASE_JWT_SECRET"},
 		"modern": {api.JWTConfig{Issuer: issuer, Secret: "x" + jwtSecret}, []string{legacy}, modern, "unset SUPABASE_JWT_SECRET"},
+		"no project": {api.JWTConfig{Secret: jwtSecret}, []string{foreign}, modern, "sign with HS256"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

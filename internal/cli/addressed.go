@@ -21,7 +21,6 @@ func (p *program) addressed(text string) string {
 		return text
 	}
 	text = strings.ReplaceAll(text, "async-worker@TENANT", "async-worker@"+tenant) // the unit
-	root := p.newRootCommand("")
 	var out strings.Builder
 	for {
 		bare := quotedWords.ReplaceAllStringFunc(text, func(quoted string) string { return strings.Repeat("'", len(quoted)) })
@@ -29,10 +28,10 @@ func (p *program) addressed(text string) string {
 		if at == nil {
 			return out.String() + text
 		}
-		cmd, path := longestCommand(root, text[at[0]:at[1]])
+		path, takesTenant := p.longestCommand(text[at[0]:at[1]])
 		out.WriteString(text[:at[0]] + path)
 		text, bare = text[at[0]+len(path):], bare[at[0]+len(path):]
-		if cmd.Flags().Lookup("tenant") != nil && !addressedAlready(bare) {
+		if takesTenant && !addressedAlready(bare) {
 			out.WriteString(" --tenant " + tenant)
 		}
 	}
@@ -41,21 +40,29 @@ func (p *program) addressed(text string) string {
 // quotedWords are what shellQuoted quotes; an apostrophe within a word is none.
 var quotedWords = regexp.MustCompile(`(^|\s)'[^']*'(\\''[^']*')*`)
 
-// longestCommand returns the command that words begin with, and its words.
-func longestCommand(cmd *cobra.Command, words string) (*cobra.Command, string) {
+// longestCommand returns the words of the command that words begin with, and whether it takes --tenant.
+func (p *program) longestCommand(words string) (path string, takesTenant bool) {
+	// Once: what a tree registers for completion stays in memory, and the daemon logs hints for months.
+	p.pathsOnce.Do(func() {
+		p.paths = map[string]bool{}
+		p.addPaths(p.newRootCommand(""))
+	})
 	all := strings.Split(words, " ")
-	path := all[0]
-next:
-	for _, word := range all[1:] {
-		for _, sub := range cmd.Commands() {
-			if sub.Name() == word {
-				cmd, path = sub, path+" "+word
-				continue next
-			}
+	for n := len(all); n > 1; n-- {
+		path = strings.Join(all[:n], " ")
+		if takesTenant, known := p.paths[path]; known {
+			return path, takesTenant
 		}
-		break
 	}
-	return cmd, path
+	return all[0], false
+}
+
+// addPaths adds a command and those below it to the paths.
+func (p *program) addPaths(cmd *cobra.Command) {
+	p.paths[cmd.CommandPath()] = cmd.Flags().Lookup("tenant") != nil
+	for _, sub := range cmd.Commands() {
+		p.addPaths(sub)
+	}
 }
 
 // addressedAlready reports whether what follows a command names a tenant, or asks for help.

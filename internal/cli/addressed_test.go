@@ -61,6 +61,16 @@ func TestJournalNamesTheTenant(t *testing.T) {
 	}
 }
 
+// A daemon logs hints for months. The tree of all commands, of which cobra keeps a part for ever, is made for the first.
+func TestAddressingMakesOneTree(t *testing.T) { //nolint:paralleltest // it counts allocations
+	p := &program{unit: "east-bay"}
+	const hint = "the job's result has them: async-worker jobs get x"
+	p.addressed(hint)
+	if n := testing.AllocsPerRun(100, func() { p.addressed(hint) }); n > 200 {
+		t.Errorf("a hint costs %v allocations", n)
+	}
+}
+
 // What a command prints about the next one names the tenant that was chosen.
 func TestNextCommandsNameTheTenant(t *testing.T) {
 	t.Parallel()

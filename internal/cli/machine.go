@@ -198,6 +198,9 @@ func (p *program) useNamedTenant(cmd *cobra.Command, root, name string) error {
 	}
 	switch {
 	case known && cmd.Name() == "sign":
+		p.env = slices.DeleteFunc(slices.Clone(p.env), func(line string) bool {
+			return strings.HasPrefix(line, "CLIENT_ID=") || strings.HasPrefix(line, "CLIENT_ID_FILE=")
+		})
 		return setClient(cmd, name) // as for the only tenant: the key to sign with is kept elsewhere
 	case known:
 		return p.useTenantFiles(cmd, root, name)

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/spf13/cobra"
@@ -72,14 +73,17 @@ func nextMigrate(err error) string {
 	sql, answered := errors.AsType[*pgconn.PgError](err)
 	_, connecting := errors.AsType[*pgconn.ConnectError](err)
 	_, unfit := errors.AsType[*schema.UnfitError](err)
+	const direct = "check DATABASE_URL (on Supabase: the direct or session connection, port 5432); or " +
+		"paste the output of async-worker migrate --print into the SQL editor"
 	switch {
+	case answered && slices.Contains([]string{"42P05", "26000", "53300"}, sql.Code): // a pooler can't keep the migration's lock
+		return direct
 	case answered && rpc.Remedy(sql.Code) != "":
 		return rpc.Remedy(sql.Code)
 	case unfit, answered && !connecting:
 		return ""
 	}
-	return "check DATABASE_URL (on Supabase: the direct or session connection, port 5432); or " +
-		"paste the output of async-worker migrate --print into the SQL editor"
+	return direct
 }
 
 // notOwnerError is a login that may not change the schema, as the worker's may not.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
 	"github.com/seed-7227ef26/async-worker/internal/store/schema"
@@ -48,5 +49,18 @@ func TestMigrateSaysWhatMendsIt(t *testing.T) {
 				t.Errorf("%s: it does not say %q: %+v", name, words, r)
 			}
 		}
+	}
+}
+
+// Behind a pooler a migration can't keep its lock: the remedy is another address, and not another way to run statements.
+func TestMigrateBehindAPooler(t *testing.T) {
+	t.Parallel()
+	for _, state := range []string{"42P05", "26000", "53300"} {
+		if next := nextMigrate(&pgconn.PgError{Code: state}); !strings.Contains(next, "port 5432") || strings.Contains(next, "exec") {
+			t.Errorf("%s: %s", state, next)
+		}
+	}
+	if next := nextMigrate(&pgconn.PgError{Code: "53100"}); !strings.Contains(next, "disk") {
+		t.Error(next)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"os/signal"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -33,14 +34,16 @@ type program struct {
 	systemctl      serviceManager           // nil: there is none
 	setenv         func(name, value string) // of the process, for libraries; empty value: unset; nil func: don't
 
-	patience       time.Duration // with services that have not answered anything; zero: databasePatience, patientServices
-	columns        int           // of the terminal that shows help; zero: it is asked
-	level          slog.LevelVar // of the daemon's log; a reload changes it
-	daemon         bool          // it is run
-	tenant         string        // the machine's tenant whose settings are used; empty: none
-	unit           string        // the tenant of the systemd unit that this process is; empty: it is none
-	tenantResolved bool          // resolveTenant has run
-	acting         bool          // a subcommand runs: its errors are not bad usage unless they say so
+	patience       time.Duration   // with services that have not answered anything; zero: databasePatience, patientServices
+	columns        int             // of the terminal that shows help; zero: it is asked
+	level          slog.LevelVar   // of the daemon's log; a reload changes it
+	daemon         bool            // it is run
+	tenant         string          // the machine's tenant whose settings are used; empty: none
+	unit           string          // the tenant of the systemd unit that this process is; empty: it is none
+	paths          map[string]bool // of the commands, as "async-worker jobs get": whether they take --tenant
+	pathsOnce      sync.Once
+	tenantResolved bool // resolveTenant has run
+	acting         bool // a subcommand runs: its errors are not bad usage unless they say so
 }
 
 // Run is the whole program. It returns the exit code.

@@ -41,7 +41,7 @@ does; the role worker is for SUPABASE_KEY of the tenant's worker. A key can't be
 except by changing the secret, which revokes all keys.
 
 The secret comes from a file (SUPABASE_JWT_SECRET_FILE) or the environment, never from a flag. It can make keys
-for every tenant: keep it out of tenants' settings and off the workers' machines.`,
+for every tenant: keep it off the workers' machines, unless their HTTP API verifies users with it (docs/api.md).`,
 		Example: `  SUPABASE_JWT_SECRET_FILE=jwt-secret async-worker token sign --client-id southhaven --role reader --expires 12h
   async-worker token sign --tenant southhaven --role worker --expires 365d > key`,
 		Args: noArgs,

@@ -76,7 +76,7 @@ func TestTokenSignOfATenant(t *testing.T) {
 	for _, name := range []string{"southhaven", "northhaven"} {
 		putTenant(t, root, name, "127.0.0.1:1")
 		args := []string{"token", "sign", "--role", "reader", "--tenant", name, "--root", root}
-		got := invoke(t, app.Tenant{}, []string{signingSecret}, "", args...)
+		got := invoke(t, app.Tenant{}, []string{signingSecret, "CLIENT_ID=eastbay"}, "", args...)
 		if token, _, err := jwt.NewParser().ParseUnverified(strings.TrimSpace(got.out), jwt.MapClaims{}); got.code != exitOK ||
 			err != nil || token.Claims.(jwt.MapClaims)["client_id"] != name {
 			t.Errorf("%s: %v, %+v", name, err, got)

@@ -143,8 +143,7 @@ type knownError struct {
 func knownErrors() []knownError {
 	return []knownError{
 		{context.Canceled, verdict{exitInterrupted, ""}},
-		{store.ErrUnexposed, verdict{exitConfig, "set DB_SCHEMA to one that it exposes; or let it expose this one " +
-			"(Supabase: Settings, API, exposed schemas; PostgREST: db-schemas)"}},
+		{store.ErrUnexposed, verdict{exitConfig, store.NextUnexposed}},
 		{store.ErrDimensions, verdict{exitConfig, "set EMBEDDING_DIMENSIONS to that of the database, or use another DB_SCHEMA"}},
 		{store.ErrSchema, verdict{exitConfig, "apply it with: async-worker migrate, with this worker's DB_SCHEMA and " +
 			"EMBEDDING_DIMENSIONS if it has its own (or paste the output of async-worker migrate --print into the Supabase editor)"}},

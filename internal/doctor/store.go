@@ -59,6 +59,8 @@ func (w *Worker) examination(ctx context.Context) (e store.Examination, err erro
 func (w *Worker) unexamined(err error) []Result {
 	result := failed("store", err, cmp.Or(w.NextDatabase, "is the database up? check SUPABASE_URL or DATABASE_URL"))
 	switch {
+	case errors.Is(err, store.ErrUnexposed):
+		result = failed("store schema", err, store.NextUnexposed)
 	case errors.Is(err, store.ErrSchema):
 		result = failed("store schema", err, migrate)
 	case errors.Is(err, store.ErrForbidden):

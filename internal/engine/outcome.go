@@ -199,6 +199,8 @@ func classify(err error) *taskerr.Error {
 	switch {
 	case errors.Is(err, store.ErrForbidden):
 		remedy = "check the database's key in the settings, and that it is for this CLIENT_ID"
+	case errors.Is(err, store.ErrUnexposed):
+		remedy = store.NextUnexposed
 	case errors.Is(err, store.ErrSchema):
 		remedy = "run async-worker migrate, and start the version of the worker that fits the schema"
 	default:

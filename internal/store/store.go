@@ -268,6 +268,10 @@ type Feeds interface {
 	WakeWorkers(ctx context.Context) error
 }
 
+// NextUnexposed is what to do about ErrUnexposed.
+const NextUnexposed = "set DB_SCHEMA to one that it exposes; or let it expose this one (Supabase: Settings, API, exposed " +
+	"schemas; PostgREST: db-schemas)"
+
 // otherSchema is an ErrSchema for another reason than the schema's version.
 type otherSchema string
 
