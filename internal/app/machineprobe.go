@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -24,7 +25,7 @@ const (
 )
 
 // machineProbe returns the probe of what tasks need of this machine: disks with room for temporary files and, if they
-// are files, for the blobs (else empty), which can be written, and files that can be opened. It is asked when a task has
+// are files that it writes, for the blobs (else empty), which can be written, and files that can be opened. It is asked when a task has
 // failed for want of something.
 func machineProbe(temp, blobs string) engine.Probe {
 	least := map[string]uint64{temp: leastFree}
@@ -53,6 +54,13 @@ func machineProbe(temp, blobs string) engine.Probe {
 		}
 		return errors.Join(probeWrite(filepath.Join(temp, "probe")), probeFiles())
 	}
+}
+
+// readOnly reports whether a folder of blobs is one that this process may only read. Then a write that fails is no trouble
+// that passes: it fails its own task, and not all of them until the folder can be written.
+func readOnly(ctx context.Context, blobs string) bool {
+	err := dir.New(blobs).TryWrite(ctx, 1)
+	return errors.Is(err, syscall.EROFS) || errors.Is(err, fs.ErrPermission)
 }
 
 func probeWrite(path string) error {

@@ -70,4 +70,16 @@ func TestMachineProbeOfTheBlobs(t *testing.T) {
 	if err := probe(t.Context()); !errors.Is(err, syscall.EROFS) || !taskerr.Exhausted(err) {
 		t.Errorf("read-only: %v", err)
 	}
+	if !readOnly(t.Context(), blobs) {
+		t.Error("a folder that is read-only at the start counts as one that may be written again")
+	}
+	if err := machineProbe(t.TempDir(), "")(t.Context()); err != nil {
+		t.Errorf("without it: %v", err)
+	}
+	if err := syscall.Mount("", blobs, "", syscall.MS_REMOUNT, ""); err != nil {
+		t.Fatal(err)
+	}
+	if readOnly(t.Context(), blobs) {
+		t.Error("a folder that can be written counts as read-only")
+	}
 }

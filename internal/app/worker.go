@@ -53,6 +53,11 @@ func (t *Tenant) registry(ctx context.Context, tempDir string) (handlers.Registr
 	if t.Config.BlobBackend == config.BlobDir {
 		blobs = t.Config.BlobDir
 	}
+	if blobs != "" && readOnly(ctx, blobs) {
+		t.log.Warn("BLOB_DIR can't be written: tasks that write results fail; others are done", "folder", blobs, "hint",
+			"let the unit write it (ReadWritePaths= in a drop-in), and its user (docs/postgres-queue.md); then restart the worker")
+		blobs = ""
+	}
 	t.probe(taskerr.Machine, machineProbe(tempDir, blobs))
 	reader, noOCR, err := t.openReader(ctx, tempDir)
 	if err != nil {

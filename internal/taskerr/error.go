@@ -129,7 +129,8 @@ func remedies(errno syscall.Errno) string {
 		return "the disk is full: free space where temporary files are kept (the unit's cache directory, else TMPDIR), or " +
 			"documents (BLOB_DIR)"
 	case syscall.EROFS, syscall.EIO:
-		return "the disk of temporary files, or of BLOB_DIR, can't be written: look at the kernel's log"
+		return "the disk of temporary files, or of BLOB_DIR, can't be written: may the unit write there (ReadWritePaths=)? " +
+			"else look at the kernel's log"
 	case syscall.EMFILE, syscall.ENFILE:
 		return "too many open files: raise LimitNOFILE of the unit, or lower WORKER_CONCURRENCY"
 	default:

@@ -35,8 +35,6 @@ func limitOf(c jetstream.StreamConfig) string {
 		return fmt.Sprintf("max_msgs %d", c.MaxMsgs)
 	case c.MaxBytes > 0:
 		return fmt.Sprintf("max_bytes %d", c.MaxBytes)
-	case c.MaxMsgsPerSubject > 0:
-		return fmt.Sprintf("max_msgs_per_subject %d", c.MaxMsgsPerSubject)
 	}
 	return ""
 }
@@ -48,6 +46,11 @@ func (q *natsQueue) warn(c jetstream.StreamConfig) {
 	if limit := limitOf(c); c.Discard == jetstream.DiscardOld && limit != "" {
 		risks = append(risks, fmt.Sprintf("the stream %[1]s has %[2]s and discard old, so it removes tasks that wait when it is "+
 			"full; set discard of it to new (nats stream edit %[1]s --discard new), or remove the limit", c.Name, limit))
+	}
+	if c.MaxMsgsPerSubject > 0 && !c.DiscardNewPerSubject {
+		risks = append(risks, fmt.Sprintf("the stream %[1]s has max_msgs_per_subject %[2]d without discard_new_per_subject, so each "+
+			"task beyond that number removes one that waits; set both discard new and discard_new_per_subject (nats stream edit "+
+			"%[1]s --discard new --discard-per-subject), or remove the limit", c.Name, c.MaxMsgsPerSubject))
 	}
 	if c.MaxAge > 0 && c.MaxAge < fairAge {
 		risks = append(risks, fmt.Sprintf("the stream %s removes tasks that wait for %s (max_age); set it to 0, or to %s at least",

@@ -21,12 +21,16 @@ func TestForeignStreams(t *testing.T) {
 		refused string
 		risks   int
 	}{
-		"any name":   {nil, "", 0},
-		"limits":     {func(c *jetstream.StreamConfig) { c.Retention = jetstream.LimitsPolicy }, "retention", 0},
-		"no ack":     {func(c *jetstream.StreamConfig) { c.NoAck = true }, "set no_ack", 0},
-		"messages":   {func(c *jetstream.StreamConfig) { c.MaxMsgs = 9 }, "", 1},
-		"bytes":      {func(c *jetstream.StreamConfig) { c.MaxBytes = 9000 }, "", 1},
-		"one each":   {func(c *jetstream.StreamConfig) { c.MaxMsgsPerSubject = 1 }, "", 1},
+		"any name":      {nil, "", 0},
+		"limits":        {func(c *jetstream.StreamConfig) { c.Retention = jetstream.LimitsPolicy }, "retention", 0},
+		"no ack":        {func(c *jetstream.StreamConfig) { c.NoAck = true }, "set no_ack", 0},
+		"messages":      {func(c *jetstream.StreamConfig) { c.MaxMsgs = 9 }, "", 1},
+		"bytes":         {func(c *jetstream.StreamConfig) { c.MaxBytes = 9000 }, "", 1},
+		"one each":      {func(c *jetstream.StreamConfig) { c.MaxMsgsPerSubject = 1 }, "", 1},
+		"one each, new": {func(c *jetstream.StreamConfig) { c.MaxMsgsPerSubject, c.Discard = 1, jetstream.DiscardNew }, "", 1},
+		"one each, refused": {func(c *jetstream.StreamConfig) {
+			c.MaxMsgsPerSubject, c.Discard, c.DiscardNewPerSubject = 1, jetstream.DiscardNew, true
+		}, "", 0},
 		"full":       {func(c *jetstream.StreamConfig) { c.MaxMsgs, c.Discard = 9, jetstream.DiscardNew }, "", 0},
 		"short age":  {func(c *jetstream.StreamConfig) { c.MaxAge = time.Minute }, "", 1},
 		"a day":      {func(c *jetstream.StreamConfig) { c.MaxAge = 24 * time.Hour }, "", 1},
