@@ -115,6 +115,7 @@ func newBench(t *testing.T, edit ...func(*api.Deps)) *bench {
 		ClientID: tenant, Version: "1.2.3", API: b.api, Log: log, Health: func() dashboard.Health { return b.health },
 		Settings: func() []dashboard.Setting { return sampleSettings },
 		Examine:  func(context.Context) []dashboard.Check { return sampleChecks },
+		Patience: 10 * time.Minute, // a loaded machine is not what these tests are about
 	})
 	b.pages, b.server = d, httptest.NewServer(d)
 	b.base = b.server.URL
@@ -159,7 +160,8 @@ func (b *bench) deps(log *slog.Logger) api.Deps {
 	deps := api.Deps{
 		ClientID: tenant, Store: b.store, Feed: b.feed, Bucket: bucket, Queue: queueOf, Check: check(b.T),
 		DeadLetters: service.Queue(names.DeadLetter), MaxAttempts: attempts, QueueWait: time.Minute, Log: log, Picture: picture.New(bucket, b.TempDir(), nil).Page,
-		Search: search.Finder{Embedder: secondPassage{}}.Find,
+		Patience: 10 * time.Minute,
+		Search:   search.Finder{Embedder: secondPassage{}}.Find,
 		Replayer: replay.Replayer{
 			Store: b.store, Queue: queueOf, Bucket: bucket, ClientID: tenant, MaxAttempts: attempts,
 		},

@@ -28,8 +28,14 @@ type Deps struct {
 	Settings func() []Setting
 	// Examine tries what the worker needs, for as long as ctx lasts.
 	Examine func(context.Context) []Check
-	Log     *slog.Logger
+	// Patience is how long a page waits for the database; zero: DefaultPatience. A page that does many things may take
+	// longer.
+	Patience time.Duration
+	Log      *slog.Logger
 }
+
+// DefaultPatience is how long a page waits for the database.
+const DefaultPatience = 10 * time.Second
 
 // Health is the state of a worker.
 type Health struct {
@@ -142,6 +148,9 @@ func (d *Dashboard) routes() []route {
 
 // New returns the dashboard.
 func New(deps Deps) *Dashboard {
+	if deps.Patience == 0 {
+		deps.Patience = DefaultPatience
+	}
 	d := &Dashboard{deps: deps, links: newLinks(), examining: make(chan struct{}, 1)}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+Root, func(w http.ResponseWriter, _ *http.Request) { redirectTo(w, "dashboard/") })

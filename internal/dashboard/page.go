@@ -25,9 +25,6 @@ type page struct {
 	base string      // the path of the overview, as the browser sees it
 }
 
-// readLimit is how long a page waits for the database.
-const readLimit = 10 * time.Second
-
 // errNoPage reports a path without a page.
 var errNoPage = &api.Problem{Status: http.StatusNotFound, Code: "NOT_FOUND", Detail: "there is no such page; begin at the overview"}
 
@@ -72,17 +69,21 @@ func (p *page) scripted() bool { return p.r.Header.Get("HX-Request") == "true" }
 
 // ctx bounds the reads of a page.
 func (p *page) ctx() (context.Context, context.CancelFunc) {
-	return context.WithTimeout(p.r.Context(), readLimit)
+	return context.WithTimeout(p.r.Context(), p.d.deps.Patience)
 }
 
 // longLimit is how long a page may take that does many things before it answers. With the time for the answer it is less than
 // a minute, after which front and other proxies close the connection, and the rest would not be done.
 const longLimit = 45 * time.Second
 
+// answerTime is how long the answer of such a page may take to be sent.
+const answerTime = 10 * time.Second
+
 // long bounds a page that does many things. The server's own limit for a page is shorter.
 func (p *page) long() (context.Context, context.CancelFunc) {
-	_ = http.NewResponseController(p.w).SetWriteDeadline(time.Now().Add(longLimit + readLimit)) // else the server's limit counts
-	return context.WithTimeout(p.r.Context(), longLimit)
+	limit := max(longLimit, p.d.deps.Patience)
+	_ = http.NewResponseController(p.w).SetWriteDeadline(time.Now().Add(limit + answerTime)) // else the server's limit counts
+	return context.WithTimeout(p.r.Context(), limit)
 }
 
 // view is what every page shows.

@@ -38,7 +38,7 @@ func TestScreens(t *testing.T) {
 			if name == "doctor" {
 				w.do(chromedp.Click(chromedp.CSS("main form button")), chromedp.WaitVisible(chromedp.CSS("main .lines")))
 			}
-			ctx, cancel := context.WithTimeout(w.ctx, time.Minute)
+			ctx, cancel := context.WithTimeout(w.ctx, 3*time.Minute)
 			picture, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
 			cancel()
 			if err != nil {
