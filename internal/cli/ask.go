@@ -101,7 +101,7 @@ func (p *program) shortcut(cmd *cobra.Command, m *message, out format) error {
 		if err != nil {
 			return err
 		}
-		if err := findBlob(ctx, t, m.filename); err != nil {
+		if err := findBlob(ctx, t, m.filename, p.atLeast(blobLook)); err != nil {
 			return err
 		}
 		for i, l := range letters {

@@ -13,9 +13,6 @@ import (
 	"github.com/seed-7227ef26/async-worker/test/generated"
 )
 
-// asProgram in the environment makes the test's program the one that it tests.
-const asProgram = "ASYNC_WORKER_TEST_AS_PROGRAM"
-
 const nobody = 65534
 
 // arguments are what the commands of the table get, to do something.

@@ -62,10 +62,11 @@ func circumstances() []circumstance {
 // services are what the settings of a tenant name.
 type services struct {
 	database, storage, cognee string
-	owner                     string   // the database for migrate
-	settings                  []string // further lines of the tenant's file
-	secrets                   []string // no command prints one
-	reloads                   []string // the environment of reload, by systemd; nil: no worker runs
+	owner                     string        // the database for migrate
+	settings                  []string      // further lines of the tenant's file
+	secrets                   []string      // no command prints one
+	reloads                   []string      // the environment of reload, by systemd; nil: no worker runs
+	patience                  time.Duration // of commands with them; zero: what users have
 }
 
 // longConnect: on a busy machine the time for a connection, 10 s, may be over when databasePatience is noticed to be.
@@ -103,6 +104,7 @@ func up(t *testing.T, here bench) services {
 		database: stacktest.Postgres(t), owner: stacktest.EmptyPostgres(t), storage: stacktest.Azurite(t),
 		cognee:   cogneetest.New(t, cogneetest.Options{}).URL(),
 		settings: []string{"HTTP_ADDR=" + addr, "POLL_MAX_MS=100"},
+		patience: busyPatience,
 	}
 	u, err := url.Parse(s.database)
 	if err != nil {
@@ -129,7 +131,7 @@ func up(t *testing.T, here bench) services {
 // startUnit starts a worker as systemd does, and waits until it is ready.
 func startUnit(t *testing.T, here bench, addr string, env []string) *stack.Process {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	p, err := stack.Start(ctx, stack.Command{
 		Name: "the worker", Path: here.self, Args: []string{"run"}, Dir: here.folder,

@@ -255,7 +255,7 @@ func (p *program) completing(cmd *cobra.Command, ask func(ctx context.Context, t
 	if parent == nil {
 		parent = context.Background()
 	}
-	ctx, cancel := context.WithTimeout(parent, completionTimeout)
+	ctx, cancel := context.WithTimeout(parent, p.atLeast(completionTimeout))
 	defer cancel()
 	cmd.SetContext(ctx)
 	_ = p.withTenant(cmd, storeOnly, ask)

@@ -33,11 +33,11 @@ func (p *program) withBlobs(cmd *cobra.Command, groups config.Group, uploads boo
 
 // findBlob refuses a document that the container does not have: its task would become a dead letter. A container that
 // can't be asked, or does not answer, is left to the worker, and so is no name.
-func findBlob(ctx context.Context, t *app.Tenant, name string) error {
+func findBlob(ctx context.Context, t *app.Tenant, name string, limit time.Duration) error {
 	if name == "" || t.Bucket == nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, blobLook)
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	if _, err := t.Bucket.Stat(ctx, name); errors.Is(err, blob.ErrNotFound) {
 		return &failure{

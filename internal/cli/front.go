@@ -54,7 +54,7 @@ async-worker-front.service, and /etc/default/async-worker-front sets FRONT_ADDR 
 			if err != nil {
 				return err
 			}
-			logging.RedirectStandard(log)
+			p.redirectStandard(log)
 			return serveFront(cmd.Context(), f, log)
 		}),
 	}

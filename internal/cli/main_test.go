@@ -4,13 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"log/slog"
 	"os"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/app"
 	"github.com/seed-7227ef26/async-worker/internal/config"
@@ -20,11 +18,8 @@ import (
 
 // TestMain stops the servers that tests have started, and looks for what was left running.
 func TestMain(m *testing.M) {
-	if os.Getenv(asProgram) != "" {
-		if err := app.Protect(); err != nil {
-			fmt.Fprintln(os.Stderr, "app.Protect:", err)
-		}
-		os.Exit(Run(context.Background(), os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr))
+	if isChild() {
+		os.Exit(asChild())
 	}
 	stacktest.Main(m, leaktest.Find)
 }
@@ -79,19 +74,19 @@ func invokeSeeing(
 	return result{code, out.String(), errOut.String()}
 }
 
-// onServices runs a command as Run does, with two minutes for a database that is slow on a busy machine.
+// onServices runs a command as Run does, with the time that a database may need on a busy machine.
 func onServices(ctx context.Context, env []string, args ...string) result {
 	var out, errOut bytes.Buffer
 	p := &program{
 		env: env, stdin: strings.NewReader(""), stdout: &out, stderr: &errOut, open: app.Open, systemctl: findSystemctl(),
-		setenv: setenv, patience: 2 * time.Minute,
+		setenv: setenv, patience: busyPatience,
 	}
 	return result{p.run(ctx, args), out.String(), errOut.String()}
 }
 
-// doctorOnServices are the same two minutes for each of the doctor's requests.
+// doctorOnServices gives as much to each of the doctor's requests.
 func doctorOnServices(ctx context.Context, env []string, args ...string) result {
-	return onServices(ctx, env, append([]string{"doctor", "--timeout", "2m"}, args...)...)
+	return onServices(ctx, env, append([]string{"doctor", "--timeout", busyPatience.String()}, args...)...)
 }
 
 // want checks the exit code and that each text is in the whole output.

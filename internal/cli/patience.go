@@ -28,13 +28,16 @@ func patientServices() map[string]servicePatience {
 	}
 }
 
+// atLeast returns a limit of a command, which is not shorter than the patience of a program that has its own.
+func (p *program) atLeast(limit time.Duration) time.Duration { return max(limit, p.patience) }
+
 // patient returns a context under which a service that takes connections and says nothing is soon named, as the database
 // is, and does not hold a command for as long as it would hold a worker.
 func (p *program) patient(ctx context.Context) context.Context {
 	w := p.stderr
 	grace, limits := 3*time.Second, map[string]time.Duration{}
 	if p.patience > 0 {
-		grace = min(grace, p.patience/2)
+		grace = p.patience / 2
 	}
 	for setting, s := range patientServices() {
 		limits[setting] = s.limit

@@ -33,7 +33,7 @@ approximate and include hidden messages: those of running tasks and those that w
 		Args: noArgs,
 		RunE: p.action(func(cmd *cobra.Command, _ []string) error {
 			return p.withTenant(cmd, groups, func(ctx context.Context, t *app.Tenant) error {
-				depths, err := depthsOf(ctx, t)
+				depths, err := depthsOf(ctx, t, p.atLeast(depthTimeout))
 				if err != nil {
 					return err
 				}
@@ -60,8 +60,8 @@ approximate and include hidden messages: those of running tasks and those that w
 // depthTimeout bounds the requests to the queues.
 const depthTimeout = 10 * time.Second
 
-func depthsOf(ctx context.Context, t *app.Tenant) ([]queueDepth, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, depthTimeout, fmt.Errorf("it did not answer within %v", depthTimeout))
+func depthsOf(ctx context.Context, t *app.Tenant, limit time.Duration) ([]queueDepth, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("it did not answer within %v", limit))
 	defer cancel()
 	var all []queueDepth
 	for _, q := range []struct {

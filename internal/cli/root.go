@@ -21,6 +21,7 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/app"
 	"github.com/seed-7227ef26/async-worker/internal/config"
+	"github.com/seed-7227ef26/async-worker/internal/logging"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
@@ -33,6 +34,7 @@ type program struct {
 	open           func(context.Context, config.Config, *slog.Logger, app.Needs) (*app.Tenant, error)
 	systemctl      serviceManager           // nil: there is none
 	setenv         func(name, value string) // of the process, for libraries; empty value: unset; nil func: don't
+	redirect       func(*slog.Logger)       // the process's standard log, for libraries; nil: don't
 
 	patience       time.Duration   // with services that have not answered anything; zero: databasePatience, patientServices
 	columns        int             // of the terminal that shows help; zero: it is asked
@@ -48,9 +50,17 @@ type program struct {
 
 // Run is the whole program. It returns the exit code.
 func Run(ctx context.Context, args, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	return RunPatiently(ctx, 0, args, env, stdin, stdout, stderr)
+}
+
+// RunPatiently is Run with a patience with services that do not answer; zero: that of Run. It is for tests of the whole
+// program, on machines where a service may be silent for longer than a user would wait.
+func RunPatiently(
+	ctx context.Context, patience time.Duration, args, env []string, stdin io.Reader, stdout, stderr io.Writer,
+) int {
 	p := &program{
 		env: env, stdin: stdin, stdout: stdout, stderr: stderr, open: app.Open, systemctl: findSystemctl(),
-		setenv: setenv,
+		setenv: setenv, redirect: logging.RedirectStandard, patience: patience,
 	}
 	return p.run(ctx, args)
 }

@@ -96,7 +96,7 @@ func (p *program) settings(cmd *cobra.Command, groups config.Group) (config.Conf
 	if err != nil {
 		return cfg, nil, err
 	}
-	logging.RedirectStandard(log)
+	p.redirectStandard(log)
 	if daemon {
 		log = p.ofUnit(log, cfg.ClientID).With("client_id", cfg.ClientID)
 		log.Info("starting", event.Key, event.Started, "version", app.Version)
@@ -114,6 +114,14 @@ func (p *program) settings(cmd *cobra.Command, groups config.Group) (config.Conf
 func (p *program) printWarning(w config.Problem) {
 	printWrapped(p.stderr, "warning: ", w.Name+": "+w.Problem)
 	printWrapped(p.stderr, "  remedy:  ", w.Remedy)
+}
+
+// redirectStandard gives the logger what libraries write to the standard log, if this is the process's program: others in
+// the process have that log, too.
+func (p *program) redirectStandard(log *slog.Logger) {
+	if p.redirect != nil {
+		p.redirect(log)
+	}
 }
 
 func (p *program) getenv(name string) string {
