@@ -27,8 +27,11 @@ func TestMain(m *testing.M) { stacktest.Main(m) }
 // widest is the longest line that a terminal shows without a break, in characters.
 const widest = 120
 
-// async is the program, built once.
-var async stacktest.Program
+// async is the program with much patience with services, and users the one that they have. Each is built once.
+var async, users stacktest.Program
+
+// patience ends what hangs. It is longer than a machine with many tests may hold a service up.
+const patience = 5 * time.Minute
 
 // terminal is a user's environment: the program, the services, and settings.
 type terminal struct {
@@ -41,7 +44,7 @@ type terminal struct {
 
 func sitDown(t *testing.T) *terminal {
 	t.Helper()
-	program, err := async.Build(nil, "./cmd/async-worker")
+	program, err := async.Build(nil, "./test/firsttry/async-worker")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,7 +192,7 @@ func (d *terminal) daemon(settings ...string) (stop func() string) {
 	stop = func() string {
 		if !stopped {
 			stopped = true
-			if err := p.Stop(syscall.SIGTERM, 30*time.Second); err != nil {
+			if err := p.Stop(syscall.SIGTERM, patience); err != nil {
 				d.Error(err)
 			}
 		}

@@ -7,6 +7,9 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os/exec"
 	"strings"
 	"sync"
@@ -63,7 +66,7 @@ func (d *terminal) begin(line string, settings ...string) *running {
 // await waits until the command has printed a text.
 func (r *running) await(text string) {
 	r.Helper()
-	ctx, cancel := context.WithTimeout(r.ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(r.ctx, patience)
 	defer cancel()
 	for !strings.Contains(r.text(), text) {
 		select {
@@ -79,8 +82,21 @@ func (r *running) await(text string) {
 // interrupt is Ctrl-C.
 func (r *running) interrupt() *answer {
 	r.Helper()
-	if err := r.process.Stop(syscall.SIGINT, time.Minute); err != nil {
+	if err := r.process.Stop(syscall.SIGINT, patience); err != nil {
 		r.Fatal(err)
+	}
+	return r.end()
+}
+
+// end waits until the command has ended.
+func (r *running) end() *answer {
+	r.Helper()
+	ctx, cancel := context.WithTimeout(r.ctx, patience)
+	defer cancel()
+	select {
+	case <-r.process.Done():
+	case <-ctx.Done():
+		r.Fatalf("$ %s\n%sdoes not end", r.typed, r.text())
 	}
 	code := 0
 	if exit, ok := errors.AsType[*exec.ExitError](r.process.Err()); ok {
@@ -102,10 +118,11 @@ func TestInterrupted(t *testing.T) {
 	d.run("async-worker jobs watch slow").expect(0, "succeeded")
 }
 
-// TestHungDatabase: a command says what it waits for.
+// TestHungDatabase: a command says what it waits for, when nobody has changed its patience.
 func TestHungDatabase(t *testing.T) {
 	t.Parallel()
 	d := sitDown(t)
+	d.impatient()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -114,6 +131,42 @@ func TestHungDatabase(t *testing.T) {
 	r := d.begin("async-worker jobs list", "SUPABASE_URL=http://"+l.Addr().String())
 	r.await("has not answered yet")
 	r.interrupt().expect(130, "waited=3s", l.Addr().String(), "SUPABASE_URL")
+}
+
+// impatient makes the program the one that users have.
+func (d *terminal) impatient() {
+	d.Helper()
+	var err error
+	if d.program, err = users.Build(nil, "./cmd/async-worker"); err != nil {
+		d.Fatal(err)
+	}
+}
+
+// TestPatience: a user's command gives up when a database is silent for 8 s; that of other tests here goes on, and gets
+// its answer.
+func TestPatience(t *testing.T) {
+	t.Parallel()
+	d := sitDown(t)
+	api, err := url.Parse(d.env["SUPABASE_URL"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	awake, forward := make(chan struct{}), httputil.NewSingleHostReverseProxy(api)
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case <-awake:
+			forward.ServeHTTP(w, r)
+		case <-r.Context().Done():
+		}
+	}))
+	t.Cleanup(proxy.Close)
+	d.env["SUPABASE_URL"] = proxy.URL
+	r := d.begin("async-worker jobs list")
+	r.await("has not answered yet")
+	d.impatient()
+	d.run("async-worker jobs list").expect(75, "did not answer", "within 8s", "SUPABASE_URL")
+	close(awake)
+	r.end().expect(0)
 }
 
 // TestWatchedList: a list of jobs shows their changes until Ctrl-C.
@@ -134,7 +187,7 @@ func TestWatchedList(t *testing.T) {
 func (d *terminal) index() {
 	d.Helper()
 	url := "http://" + d.env["HTTP_ADDR"] + "/"
-	ctx, cancel := context.WithTimeout(d.ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(d.ctx, patience)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/seed-7227ef26/async-worker/webhook/receiver"
 )
@@ -15,7 +14,7 @@ var deliveryID = regexp.MustCompile(`msg_[0-9A-Za-z_-]+`)
 // until repeats a command that only shows something, until that has a text.
 func (d *terminal) until(line, text string) *answer {
 	d.Helper()
-	ctx, cancel := context.WithTimeout(d.ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(d.ctx, patience)
 	defer cancel()
 	for {
 		a := d.run(line)
