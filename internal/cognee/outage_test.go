@@ -200,7 +200,7 @@ func TestLoopHangingProbe(t *testing.T) {
 			return &cogneetest.Fault{Status: http.StatusUnauthorized, Wait: func() {
 				select {
 				case <-renewed:
-				case <-time.After(30 * time.Second): // else it would wait for ever
+				case <-time.After(5 * time.Minute): // else it would wait for ever
 					t.Error("the claim was not renewed as a probe's")
 				}
 			}}

@@ -53,7 +53,7 @@ func tenantOf(t *testing.T, s *natstest.Server, user, tenant string, o nats.Opti
 	o.Owner, o.Subjects = tenant, map[string]string{
 		"tasks": subject, "high": subject + ".high", "low": subject + ".low", "deadletter": subject + ".deadletter",
 	}
-	o.Timeout = 5 * time.Second
+	o.Timeout = natstest.Patience
 	service, err := nats.Open(nats.Login{URL: s.URLOf(user)}, o)
 	must(t, err)
 	t.Cleanup(func() { must(t, service.Close()) })

@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/stack"
 )
@@ -70,7 +69,7 @@ func fronted(b *bed) {
 // ask sends a request to the proxy.
 func (b *bed) ask(addr, path, token string) (status int, body string) {
 	b.Helper()
-	ctx, cancel := context.WithTimeout(b.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(b.Context(), patience)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+addr+path, http.NoBody)
 	if err != nil {

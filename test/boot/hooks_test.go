@@ -3,7 +3,6 @@ package boot
 import (
 	"context"
 	"testing"
-	"time"
 
 	"github.com/seed-7227ef26/async-worker/webhook/receiver"
 )
@@ -22,7 +21,7 @@ func newHooks(t *testing.T) *receiver.Receiver {
 // webhook waits for the first webhook of a task.
 func (h *host) webhook(t *testing.T, task string) receiver.Delivery {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	d, err := h.hooks.Await(ctx, task)
 	if err != nil {

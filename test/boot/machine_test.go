@@ -68,7 +68,7 @@ func boot(t *testing.T, suite string) *machine {
 // up boots the Debian in dir.
 func (m *machine) up() {
 	m.t.Helper()
-	ctx, cancel := context.WithTimeout(m.t.Context(), 90*time.Second)
+	ctx, cancel := context.WithTimeout(m.t.Context(), patience)
 	defer cancel()
 	m.leader, m.console = 0, &bytes.Buffer{}
 	var err error
@@ -133,7 +133,7 @@ func (m *machine) reboot() {
 	_, _ = m.try("systemctl", "reboot") // the answer may be cut off
 	select {
 	case <-m.process.Done():
-	case <-time.After(2 * time.Minute):
+	case <-time.After(patience):
 		m.t.Fatalf("it does not go down\n%s", m.process.Tail())
 	}
 	if exit, ok := errors.AsType[*exec.ExitError](m.process.Err()); !ok || exit.ExitCode() != rebooted {
@@ -188,7 +188,7 @@ func (m *machine) run(name string, args ...string) string {
 // pipe is run with a text on standard input.
 func (m *machine) pipe(text, name string, args ...string) {
 	m.t.Helper()
-	ctx, cancel := context.WithTimeout(m.t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(m.t.Context(), patience)
 	defer cancel()
 	cmd := m.command(ctx, name, args...)
 	cmd.Stdin = strings.NewReader(text)
@@ -272,7 +272,7 @@ func removeCgroup(dir string) error {
 	if err != nil {
 		return err
 	}
-	deadline := time.NewTimer(10 * time.Second)
+	deadline := time.NewTimer(patience)
 	defer deadline.Stop()
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()

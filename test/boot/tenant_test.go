@@ -105,7 +105,7 @@ func (b *bed) awaitState(client, property, want string) {
 // eventually polls until a condition holds.
 func (b *bed) eventually(what string, look func() (string, bool)) {
 	b.Helper()
-	patience := time.After(time.Minute)
+	end := time.After(patience)
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
 	for {
@@ -115,8 +115,8 @@ func (b *bed) eventually(what string, look func() (string, bool)) {
 		}
 		select {
 		case <-tick.C:
-		case <-patience:
-			b.Fatalf("%s: not within a minute; last seen: %s", what, seen)
+		case <-end:
+			b.Fatalf("%s: not within %v; last seen: %s", what, patience, seen)
 		}
 	}
 }

@@ -141,7 +141,7 @@ func TestOutOfOrder(t *testing.T) {
 			_ = answer.Body.Close()
 			return answer.StatusCode
 		}
-		if got := get(time.Minute); got != http.StatusOK {
+		if got := get(5 * time.Minute); got != http.StatusOK {
 			t.Errorf("%s: before the cut the answer is %d", how, got)
 		}
 		d.cut(how)
@@ -151,7 +151,7 @@ func TestOutOfOrder(t *testing.T) {
 		if err := d.mend(); err != nil {
 			t.Fatal(err)
 		}
-		if got := get(time.Minute); got != http.StatusOK {
+		if got := get(5 * time.Minute); got != http.StatusOK {
 			t.Errorf("%s: after it the answer is %d", how, got)
 		}
 		d.close()
@@ -199,7 +199,7 @@ func TestPGProxyOutOfOrder(t *testing.T) {
 			}
 			return false
 		}
-		if err := await(ctx, time.Minute, underWay, nil); err != nil {
+		if err := await(ctx, 5*time.Minute, underWay, nil); err != nil {
 			t.Fatal(err)
 		}
 		if n := p.cut(how); n != 2 {

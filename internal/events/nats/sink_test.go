@@ -44,8 +44,8 @@ func serve(t *testing.T, edit func(*server.Options)) *server.Server {
 	}
 	s.Start()
 	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
-	if !s.ReadyForConnections(30 * time.Second) {
-		t.Fatal("nats-server is not ready after 30 s")
+	if !s.ReadyForConnections(natstest.Patience) {
+		t.Fatal("nats-server is not ready after ", natstest.Patience)
 	}
 	return s
 }
@@ -331,7 +331,7 @@ func TestLogins(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c.o.Timeout = 10 * time.Second
+			c.o.Timeout = natstest.Patience
 			sent, err := open(t, c.o).Send(t.Context(), page(t, 1, 2, nil))
 			if c.fine != (err == nil) || c.fine != (sent.Done == 2) {
 				t.Fatalf("sent %+v, %v", sent, err)

@@ -11,8 +11,8 @@ import (
 )
 
 // patience is for goroutines that are about to end. goleak alone waits for half a second, less than a busy machine takes
-// to run each of them once more.
-const patience = 30 * time.Second
+// to run each of them once more; some wait for a server that does not answer for half a minute, and again.
+const patience = 3 * time.Minute
 
 // Main runs the tests of a package, fails if goroutines are left, and ends the process:
 //

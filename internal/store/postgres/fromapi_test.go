@@ -29,7 +29,7 @@ func TestCallsOfTheAPILeaveConnections(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	within, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	within, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	for range 20 {
 		if _, err := l.Job(within, "none"); !errors.Is(err, store.ErrNotFound) {
