@@ -114,11 +114,14 @@ func newBed(t *testing.T) *bed {
 	return b
 }
 
+// busyLease is longer than a database is silent on a busy machine: a publisher without its lease may send twice.
+const busyLease = 5 * time.Minute
+
 // run runs a publisher until stop is called, which waits for its end.
 func (b *bed) run(t *testing.T, worker string, sink events.Sink, edit func(*events.Config)) (stop func()) {
 	t.Helper()
 	cfg := events.Config{
-		Store: b.store, Sink: sink, ClientID: client, Worker: worker, Lease: 10 * time.Second,
+		Store: b.store, Sink: sink, ClientID: client, Worker: worker, Lease: busyLease,
 		Log: slog.New(slog.NewTextHandler(b.log, nil)),
 	}
 	if edit != nil {
@@ -278,7 +281,9 @@ func TestTakeover(t *testing.T) {
 			return events.Sent{Done: len(all)}, nil
 		}
 	}
-	b.run(t, "w1", first, func(c *events.Config) { c.Store = &unreachable{Publishing: b.store, cut: cut} })
+	b.run(t, "w1", first, func(c *events.Config) {
+		c.Store, c.Lease = &unreachable{Publishing: b.store, cut: cut}, 10*time.Second // which the test waits for
+	})
 	complete(t, b.store, begin(t, b.store, "ocr"), `{}`)
 	first.await(t, 2)
 	b.run(t, "w2", second, nil)
