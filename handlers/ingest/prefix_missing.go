@@ -47,18 +47,21 @@ func (s *spreading) missing(ctx context.Context) error {
 	}
 }
 
-// refuseEmpty is an error if nothing at all is in the container, unless the task is forced: rather than that somebody
+// refuseEmpty is an error if nothing is in the container but what a worker wrote, unless the task is forced: rather than that somebody
 // has removed every document, its disk is not mounted, or it was created again. The index would be deleted without
 // a failure.
 func (s *spreading) refuseEmpty(ctx context.Context) error {
-	if s.out.Listed+s.out.Skipped > 0 || s.call.Task.Hints.Force {
+	if s.out.Listed > 0 || s.call.Task.Hints.Force {
 		return nil
 	}
-	for _, err := range s.deps.Bucket.List(ctx, "") {
+	for b, err := range s.deps.Bucket.List(ctx, "") {
 		if err != nil {
 			return fmt.Errorf("list the blobs: %w", err)
 		}
-		return nil
+		folder, _, _ := strings.Cut(b.Name, "/")
+		if !slices.Contains(blob.WorkerFolders(), folder+"/") {
+			return nil
+		}
 	}
 	return taskerr.Errorf(taskerr.ContentMissing, "the tenant's container is empty, and delete_missing would delete "+
 		"documents: is its disk mounted, was it deleted and created again? To delete them, send the task with hints.force")

@@ -61,18 +61,24 @@ func TestPrefixDeleteMissingOfAnEmptyContainer(t *testing.T) {
 		b.want(b.spread(payload, task.Hints{Force: true}), "listed 0 submitted 0 unchanged 0 deletions 1 skipped 0")
 		b.work(l)
 	}
-	// A container with something else in it was not lost.
-	b.Put("derived/a.md", "# Of a")
-	for _, prefix := range []string{"", "in/"} {
-		b.Put("in/a.md", "# A")
-		b.ingest(`{"document_set":"docs","filename":"in/a.md"}`, task.Hints{})
-		if err := b.Bucket.Remove(t.Context(), "in/a.md"); err != nil {
-			t.Fatal(err)
-		}
-		r := b.spread(`{"document_set":"docs","prefix":"`+prefix+`","delete_missing":true}`, task.Hints{})
-		if r.Deletions != 1 {
-			t.Errorf("prefix %q: %d deletions, want 1", prefix, r.Deletions)
-		}
-		b.work(l)
+	// What a worker wrote since says nothing. Anything else does: the container was not lost.
+	b.Put("in/a.md", "# A")
+	b.ingest(`{"document_set":"docs","filename":"in/a.md"}`, task.Hints{})
+	if err := b.Bucket.Remove(t.Context(), "in/a.md"); err != nil {
+		t.Fatal(err)
 	}
+	b.Put("derived/a.md", "# Of a")
+	b.Put("tasks/t-1.json", "{}")
+	for _, prefix := range []string{"", "in/"} {
+		_, err := b.handler.Handle(b.Context(), b.Begin(`{"document_set":"docs","prefix":"`+prefix+`","delete_missing":true}`, task.Hints{}))
+		if err == nil || taskerr.Classify(err).Class != taskerr.ContentMissing || len(l.sent) > 0 {
+			t.Errorf("prefix %q, the worker's own blobs: %v, submitted %v; want a refusal", prefix, err, l.sent)
+		}
+	}
+	b.Put("other.txt", "x")
+	r := b.spread(`{"document_set":"docs","prefix":"in/","delete_missing":true}`, task.Hints{})
+	if r.Deletions != 1 {
+		t.Errorf("%d deletions, want 1", r.Deletions)
+	}
+	b.work(l)
 }

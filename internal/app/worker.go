@@ -119,6 +119,7 @@ func (t *Tenant) NewWorker(ctx context.Context) (*Worker, error) {
 		return nil, err
 	}
 	t.warnOfSandbox()
+	t.warnOfFormerQueues(ctx)
 	t.warnOfMemory(groupLimit(selfGroup, groups))
 	w := &Worker{
 		tenant: t, sender: &senders{}, replaced: &Tenant{}, started: time.Now(), rest: newRest(t.metrics),
