@@ -171,8 +171,8 @@ func cellsOf(t *extract.Table) (n int) {
 func noText(info extract.Info) error {
 	if reason := info.Properties["unread_reason"]; reason != "" {
 		return noContent("the document has no text to make slides of: its pages are images, and could not be read by OCR (" +
-			reason + ")").WithHint("mend the worker's OCR, for the reason that is named (async-worker doctor looks at it), and " +
-			"send the task again with hints.force")
+			reason + ")").WithHint("mend the worker's OCR, for the reason that is named (async-worker doctor looks at it), " +
+			"then restart the worker, and send the task again with hints.force")
 	}
 	return noContent("the document has no text to make slides of")
 }

@@ -229,6 +229,10 @@ func TestRefusals(t *testing.T) {
 		"install tesseract-ocr") {
 		t.Error(got)
 	}
+	_, err := bare.handler.Handle(t.Context(), bare.Begin(`{"filename":"a.pdf"}`, task.Hints{}))
+	if hint := taskerr.Classify(err).Hint; !strings.Contains(hint, "then restart the worker") {
+		t.Errorf("the hint is %q", hint)
+	}
 }
 
 // A model returns Markdown without boxes. Each format uses as much of it as possible.

@@ -110,7 +110,8 @@ func (w *work) recognize(ctx context.Context, file *os.File) (Result, error) {
 		return Result{}, &taskerr.Error{
 			Class: taskerr.DependencyUnavailable, Message: fmt.Sprintf("the worker has no OCR: %v", w.deps.NoEngine),
 			Cause: w.deps.NoEngine,
-			Hint:  "apt install tesseract-ocr and its languages, or set OCR_ENGINE; async-worker doctor shows what is missing",
+			Hint: "apt install tesseract-ocr and its languages, or set OCR_ENGINE, then restart the worker; async-worker doctor " +
+				"shows what is missing",
 		}
 	}
 	a := w.order.engine.Abilities()

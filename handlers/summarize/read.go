@@ -90,8 +90,8 @@ func noText(d document) error {
 		return &taskerr.Error{
 			Class: taskerr.ContentMissing, Code: code,
 			Message: "the document has no text to summarize: its pages are images, and could not be read by OCR (" + reason + ")",
-			Hint: "mend the worker's OCR, for the reason that is named (async-worker doctor looks at it), and send the task " +
-				"again with hints.force",
+			Hint: "mend the worker's OCR, for the reason that is named (async-worker doctor looks at it), then restart the " +
+				"worker, and send the task again with hints.force",
 		}
 	}
 	return &taskerr.Error{Class: taskerr.ContentMissing, Code: code, Message: "the document has no text to summarize"}

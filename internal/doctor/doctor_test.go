@@ -270,7 +270,8 @@ func TestMachine(t *testing.T) {
 		strings.Contains(got[1].Seen, "pdfinfo") || !strings.Contains(got[1].Remedy, "poppler-utils") {
 		t.Errorf("no pdftotext: %+v", got[1])
 	}
-	if got[2].State != Warn || !strings.Contains(got[2].Remedy, "tesseract-ocr") {
+	if got[2].State != Warn || !strings.Contains(got[2].Remedy, "tesseract-ocr") ||
+		!strings.HasSuffix(got[2].Remedy, ", then restart the worker") {
 		t.Errorf("no tesseract: %+v", got[2])
 	}
 	w.Machine.Sandbox.Without = errors.New("the kernel was built without Landlock")

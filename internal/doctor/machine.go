@@ -100,7 +100,7 @@ func (w *Worker) tesseract(ctx context.Context) Result {
 	}); err != nil {
 		return Result{
 			Check: check, State: Warn, Seen: err.Error() + "; pages without text stay unread",
-			Remedy: "apt install tesseract-ocr tesseract-ocr-eng tesseract-ocr-deu, or set OCR_ENGINE",
+			Remedy: "apt install tesseract-ocr tesseract-ocr-eng tesseract-ocr-deu, or set OCR_ENGINE, then restart the worker",
 		}
 	}
 	return ok(check, "version %s reads %s", version, strings.Join(languages, ", "))

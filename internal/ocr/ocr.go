@@ -102,7 +102,7 @@ var ErrPageTime = errors.New("it took too long")
 
 // UnavailableError states why there is no OCR at all. Documents that don't need it are still read.
 type UnavailableError struct {
-	Reason string // for example "tesseract is not installed; install tesseract-ocr"
+	Reason string // for example "tesseract is not installed; install tesseract-ocr, then restart the worker"
 	Cause  error
 }
 

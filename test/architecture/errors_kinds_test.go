@@ -84,11 +84,12 @@ func TestEachKindOfErrorIsListed(t *testing.T) {
 			"async-worker doctor shows what else it lacks",
 		"an alias of a type": "the receiver has a delivery id that can't be signed; " +
 			"see who writes to webhook_deliveries beside the worker",
-		"store.Finding":        "a finding of the database: a: the login may not take this role: grant \"a\" to authenticator",
-		"httpd.Check":          "sweep: it makes no progress; restart the worker",
-		"dashboard.login":      "This token is not accepted: it is wrong, has expired, or was removed. Sign in with another one.",
-		"dashboard.qualifier":  "priority is high, normal or low",
-		"ocr.UnavailableError": "tesseract does not run on this machine: tesseract failed (status 127: a library); install tesseract-ocr again",
+		"store.Finding":       "a finding of the database: a: the login may not take this role: grant \"a\" to authenticator",
+		"httpd.Check":         "sweep: it makes no progress; restart the worker",
+		"dashboard.login":     "This token is not accepted: it is wrong, has expired, or was removed. Sign in with another one.",
+		"dashboard.qualifier": "priority is high, normal or low",
+		"ocr.UnavailableError": "tesseract does not run on this machine: tesseract failed (status 127: a library); install tesseract-ocr again, " +
+			"then restart the worker",
 		"a value twice": "lock /srv/etc/async-worker: another process has held it for 5s; find it with lslocks or fuser -v " +
 			"/srv/etc/async-worker, and repeat the command when it has ended",
 	} {

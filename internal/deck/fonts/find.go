@@ -6,7 +6,7 @@ import (
 )
 
 // ErrNone reports that this machine has no font that can be embedded.
-var ErrNone = errors.New("no TrueType font is installed; apt install fonts-dejavu-core fonts-liberation")
+var ErrNone = errors.New("no TrueType font is installed; apt install fonts-dejavu-core fonts-liberation, then restart the worker")
 
 // alike are fonts that replace others: those of the same widths first.
 var alike = map[string][]string{

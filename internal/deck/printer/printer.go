@@ -44,7 +44,7 @@ func Native(ctx context.Context, j Job, library *fonts.Library, path string) (Re
 	if err != nil {
 		return Result{}, &taskerr.Error{
 			Class: taskerr.DependencyUnavailable, Message: "the worker has no font to write PDF with", Cause: err,
-			Hint: "apt install fonts-dejavu-core fonts-liberation",
+			Hint: "apt install fonts-dejavu-core fonts-liberation, then restart the worker",
 		}
 	}
 	r := Result{Path: path}

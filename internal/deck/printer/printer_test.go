@@ -10,6 +10,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/deck/decktest"
 	"github.com/seed-7227ef26/async-worker/internal/deck/fonts"
 	"github.com/seed-7227ef26/async-worker/internal/deck/printer"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // TestUnfit: a file whose table does not fit a slide in any size has a warning that says so.
@@ -28,6 +29,16 @@ func TestUnfit(t *testing.T) {
 		if got := slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.Contains(w, "higher than a slide") }); got != want {
 			t.Errorf("a text of %d bytes has the warnings %q", len(text), r.Warnings)
 		}
+	}
+}
+
+// TestNoFonts: fonts are looked for once, so one that is installed is found after a restart.
+func TestNoFonts(t *testing.T) {
+	t.Parallel()
+	_, err := printer.Native(t.Context(), printer.Job{Deck: deck.New("d")}, fonts.New(t.TempDir()), filepath.Join(t.TempDir(), "d.pdf"))
+	if e := taskerr.Classify(err); !strings.HasSuffix(e.Hint, "then restart the worker") ||
+		e.Cause == nil || !strings.HasSuffix(e.Cause.Error(), "then restart the worker") {
+		t.Errorf("%v, hint %q, cause %v", err, e.Hint, e.Cause)
 	}
 }
 

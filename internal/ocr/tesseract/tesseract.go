@@ -21,6 +21,8 @@ import (
 const (
 	program       = "tesseract"
 	debianPackage = "tesseract-ocr"
+	// thenRestart ends what to do: a worker looks for the program and its languages when it starts.
+	thenRestart = ", then restart the worker"
 )
 
 // Options of an Engine. The zero value is ready to use.
@@ -104,7 +106,8 @@ func (e *Engine) For(p ocr.Preferences) (ocr.Engine, error) {
 		for _, l := range p.Languages {
 			if !slices.Contains(known, l) {
 				return nil, taskerr.Errorf(taskerr.ValidationError,
-					"the language %q can't be read; tesseract has data for %s (codes as ISO 639-2, e.g. eng, deu)", l,
+					"the language %q can't be read; tesseract has data for %s (codes as ISO 639-2, e.g. eng, deu): ask for "+
+						"those, or apt install the language, e.g. tesseract-ocr-fra, then restart the worker", l,
 					strings.Join(known, ", "))
 			}
 		}
@@ -127,7 +130,7 @@ func (e *Engine) query(ctx context.Context, question string) (string, error) {
 	case !result.OK():
 		cause := failure(result)
 		return "", &ocr.UnavailableError{
-			Reason: "tesseract does not run on this machine: " + cause.Error() + "; install " + debianPackage + " again",
+			Reason: "tesseract does not run on this machine: " + cause.Error() + "; install " + debianPackage + " again" + thenRestart,
 			Cause:  cause,
 		}
 	}
@@ -154,7 +157,7 @@ func (e *Engine) run(
 		}
 	})
 	if missing, ok := errors.AsType[*child.NotInstalledError](err); ok {
-		return result, &ocr.UnavailableError{Reason: missing.Error(), Cause: err}
+		return result, &ocr.UnavailableError{Reason: missing.Error() + thenRestart, Cause: err}
 	}
 	return result, err
 }
@@ -201,8 +204,8 @@ func choose(wanted, installed []string) ([]string, error) {
 	for _, l := range wanted {
 		if !slices.Contains(installed, l) {
 			return nil, &ocr.UnavailableError{
-				Reason: fmt.Sprintf("tesseract has no data for the language %q; install %s-%s", l, debianPackage,
-					strings.ReplaceAll(l, "_", "-")),
+				Reason: fmt.Sprintf("tesseract has no data for the language %q; install %s-%s%s", l, debianPackage,
+					strings.ReplaceAll(l, "_", "-"), thenRestart),
 			}
 		}
 	}
@@ -216,7 +219,7 @@ func choose(wanted, installed []string) ([]string, error) {
 	switch {
 	case len(languages) == 0:
 		return nil, &ocr.UnavailableError{
-			Reason: "tesseract has no data for any language; install " + debianPackage + "-eng",
+			Reason: "tesseract has no data for any language; install " + debianPackage + "-eng" + thenRestart,
 		}
 	case len(languages) > maxLanguages:
 		return languages[:1], nil

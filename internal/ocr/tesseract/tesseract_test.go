@@ -62,7 +62,21 @@ func TestLanguageWithoutData(t *testing.T) {
 	ocrtest.Need(t, "tesseract")
 	_, err := tesseract.Open(t.Context(), tesseract.Options{Languages: []string{"chi_xxx"}})
 	if gone, ok := errors.AsType[*ocr.UnavailableError](err); !ok ||
-		!strings.Contains(gone.Reason, "install tesseract-ocr-chi-xxx") {
+		!strings.Contains(gone.Reason, "install tesseract-ocr-chi-xxx, then restart the worker") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A language that a task asks for and that is installed now is known after a restart.
+func TestUnknownLanguage(t *testing.T) {
+	t.Parallel()
+	ocrtest.Need(t, "tesseract")
+	e, err := tesseract.Open(t.Context(), tesseract.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.For(ocr.Preferences{Languages: []string{"xxx"}}); err == nil ||
+		!strings.HasSuffix(err.Error(), "e.g. tesseract-ocr-fra, then restart the worker") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -71,7 +85,7 @@ func TestNotInstalled(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	_, err := tesseract.Open(t.Context(), tesseract.Options{})
 	gone, ok := errors.AsType[*ocr.UnavailableError](err)
-	if !ok || gone.Reason != "tesseract is not installed; install tesseract-ocr" {
+	if !ok || gone.Reason != "tesseract is not installed; install tesseract-ocr, then restart the worker" {
 		t.Errorf("got %v", err)
 	}
 }
