@@ -52,9 +52,9 @@ func (s *service) nonsense(format string, args ...any) *failure {
 
 func (e *Embedder) wrongLength(got int) *failure {
 	return &failure{err: taskerr.Errorf(taskerr.DependencyUnavailable,
-		"the model %q gives vectors of %d numbers, but EMBEDDING_DIMENSIONS is %d; set it to %d (and migrate), or "+
-			"choose another %s",
-		e.model, got, e.dimensions, got, e.names.model)}
+		"the model %q gives vectors of %d numbers, but EMBEDDING_DIMENSIONS is %d; choose an %s of %d dimensions, or set "+
+			"EMBEDDING_DIMENSIONS to %d with another DB_SCHEMA, migrate that, restart the worker, and ingest again",
+		e.model, got, e.dimensions, e.names.model, e.dimensions, got)}
 }
 
 // classify converts an error of a request. The service's own messages are not included: they may quote parts of keys

@@ -85,7 +85,7 @@ func TestLastingFaults(t *testing.T) {
 		"another length": {
 			llmtest.Fault{Dimensions: 32},
 			taskerr.DependencyUnavailable, 1, 0,
-			"EMBEDDING_DIMENSIONS is 64; set it to 32",
+			"EMBEDDING_DIMENSIONS is 64; choose an OPENAI_EMBEDDING_MODEL of 64 dimensions, or set EMBEDDING_DIMENSIONS to 32 with another DB_SCHEMA",
 		},
 		"cut connections": {llmtest.CutShort, taskerr.DependencyUnavailable, maxTries, 0, ""},
 		"a vector too few": {
