@@ -97,10 +97,10 @@ func (h *Handler) Check(t task.Task) error {
 	switch {
 	case h.kind == task.AI:
 		return taskerr.Errorf(taskerr.ValidationError,
-			"an ai task needs a model, and LLM_PROVIDER is offline; set OPENAI_API_KEY or another provider")
+			"an ai task needs a model, and LLM_PROVIDER is offline; set LLM_PROVIDER=openai and its key")
 	case p.shape != nil:
 		return handlers.Invalid("payload.response_schema",
-			"needs a model, and LLM_PROVIDER is offline; set OPENAI_API_KEY or another provider")
+			"needs a model, and LLM_PROVIDER is offline; set LLM_PROVIDER=openai and its key, or leave it out")
 	}
 	return nil
 }

@@ -51,7 +51,7 @@ func TestOffline(t *testing.T) {
 		},
 	} {
 		if _, err := b.try(c.h, c.payload, &handlertest.Progress{}); err == nil ||
-			!strings.Contains(err.Error(), "LLM_PROVIDER is offline") {
+			!strings.Contains(err.Error(), "LLM_PROVIDER is offline; set LLM_PROVIDER=openai and its key") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

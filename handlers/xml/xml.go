@@ -209,7 +209,7 @@ func (w *work) able() error {
 	case p.Mode == Checked && w.deps.Chat == nil:
 		return &taskerr.Error{
 			Class: taskerr.ValidationError, Code: "XML_NO_MODEL",
-			Message: `payload.mode is checked, and this worker has no model; set OPENAI_API_KEY, or send "direct"`,
+			Message: `payload.mode is checked, and LLM_PROVIDER is offline; set LLM_PROVIDER=openai and its key, or send "direct"`,
 		}
 	}
 	return nil
