@@ -51,6 +51,7 @@ func (w *work) ask(ctx context.Context, n *node, root bool) (notes, error) {
 			Class: taskerr.DependencyUnavailable, Code: "SUMMARIZE_BAD_ANSWER",
 			Message: fmt.Sprintf("the model %q gave two unusable answers: %s",
 				w.deps.Chat.Model(), problem.unusable),
+			Hint: "choose another model in OPENAI_CHAT_MODEL, then replay the task",
 		}
 	}
 	return w.kept(ctx, n, *made, spent)

@@ -121,7 +121,8 @@ func TestRepair(t *testing.T) {
 			b.model.reply = say(tt.bad)
 			b.Put("other.md", "The other tide rises.")
 			if e := b.fails(`{"filename":"other.md"}`); e.Class != taskerr.DependencyUnavailable ||
-				e.Code != "SUMMARIZE_BAD_ANSWER" || e.Dependency != "" || b.model.calls() != 2 {
+				e.Code != "SUMMARIZE_BAD_ANSWER" || e.Dependency != "" || b.model.calls() != 2 ||
+				!strings.Contains(e.Hint, "OPENAI_CHAT_MODEL") {
 				t.Errorf("twice: %+v", e)
 			}
 		})

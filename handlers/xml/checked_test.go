@@ -247,8 +247,9 @@ func TestBadChecks(t *testing.T) {
 	bad = 2
 	c := b.Begin(payloadOf(inChecked), task.Hints{Force: true})
 	_, err := xml.New(b.deps).Handle(t.Context(), c)
-	if e := taskerr.Classify(err); e.Code != "XML_BAD_ANSWER" || !taskerr.Classes[e.Class].Retryable {
-		t.Errorf("two bad answers: %v", err)
+	if e := taskerr.Classify(err); e.Code != "XML_BAD_ANSWER" || !taskerr.Classes[e.Class].Retryable ||
+		!strings.Contains(e.Hint, "OPENAI_CHAT_MODEL") {
+		t.Errorf("two bad answers: %v, hint %q", err, e.Hint)
 	}
 	b.finish(c)
 	b.calls(4, "two jobs")
@@ -263,7 +264,8 @@ func TestChecksThatCantBe(t *testing.T) {
 		t.Errorf("%v", e)
 	}
 	b.deps.NoChecks, b.deps.Chat = "", nil
-	if e := b.fails(payloadOf(inChecked)); e.Code != "XML_NO_MODEL" || e.Class != taskerr.ValidationError {
+	if e := b.fails(payloadOf(inChecked)); e.Code != "XML_NO_MODEL" || e.Class != taskerr.ValidationError ||
+		!strings.Contains(e.Message, "set LLM_PROVIDER=openai and its key") {
 		t.Errorf("%v", e)
 	}
 	b.calls(0, "checks that can't be")

@@ -38,6 +38,7 @@ func (w *work) consult(ctx context.Context, q llm.Question, key string) (reading
 		return reading{}, &taskerr.Error{
 			Class: taskerr.DependencyUnavailable, Code: "XML_BAD_ANSWER",
 			Message: fmt.Sprintf("the model %q gave two unusable checks: %s", w.deps.Chat.Model(), problem),
+			Hint:    "choose another model in OPENAI_CHAT_MODEL, then replay the task",
 		}
 	}
 	w.keepReading(ctx, said, spent)
