@@ -12,11 +12,12 @@ var remedies = map[taskerr.Class]string{
 	taskerr.CorruptionDetected: "The document is damaged or protected. Repair it, then upload it." + sendAgain,
 	taskerr.QuotaExceeded:      "It is larger than allowed. Split it, or raise the limit if the message names a setting." + sendAgain,
 	taskerr.InternalBug:        "This is a defect of the worker. Its log has the details under this job's id: please report it.",
-	taskerr.Timeout:            "It took longer than allowed. Raise hints.timeout_seconds or TASK_TIMEOUT_SEC, or split the document; then replay it.",
-	taskerr.TransientStorage:   "The storage or the database failed. When it is well again (see Doctor), replay it.",
-	taskerr.NetworkTimeout:     "A service did not answer. When it is well again (see Doctor), replay it.",
-	taskerr.AIRateLimit:        "Raise the rate limit of the model's account, or lower WORKER_CONCURRENCY; then replay it.",
-	taskerr.ModelOverloaded:    "The model's service was overloaded. Replay it later.",
+	taskerr.Timeout: "It took longer than allowed. If its message has hints.timeout_seconds, send it again with more, under a " +
+		"new id. Else raise TASK_TIMEOUT_SEC, then replay it. Or split the document.",
+	taskerr.TransientStorage: "The storage or the database failed. When it is well again (see Doctor), replay it.",
+	taskerr.NetworkTimeout:   "A service did not answer. When it is well again (see Doctor), replay it.",
+	taskerr.AIRateLimit:      "Raise the rate limit of the model's account, or lower WORKER_CONCURRENCY; then replay it.",
+	taskerr.ModelOverloaded:  "The model's service was overloaded. Replay it later.",
 	taskerr.DependencyUnavailable: "A service that the task needs is down or refuses the worker (see Doctor). Repair it, " +
 		"then replay it.",
 	taskerr.WorkerLost:   "Each attempt lost its worker. Its log and the kernel's say why (killed, out of memory); then replay it.",

@@ -166,7 +166,7 @@ func TestFailures(t *testing.T) {
 			Errors: []docling.ErrorItem{
 				{Message: "exceeded timeout", Category: "timeout"},
 			},
-		}, taskerr.Timeout, "TASK_TIMEOUT_SEC"},
+		}, taskerr.Timeout, "split it, or allow the task more"},
 		"skipped":    {doclingtest.Conversion{Status: docling.Skipped}, taskerr.UnsupportedFormat, "skipped"},
 		"new status": {doclingtest.Conversion{Status: "postponed"}, taskerr.DependencyUnavailable, "postponed"},
 		"no document": {
@@ -186,6 +186,8 @@ func TestFailures(t *testing.T) {
 				if e, ok := errors.AsType[*taskerr.Error](err); !ok || e.Class != test.class ||
 					!strings.Contains(e.Message, test.message) {
 					b.Fatalf("got %v, want %s that says %q", err, test.class, test.message)
+				} else if own := "hints.timeout_seconds"; e.Class == taskerr.Timeout && !strings.Contains(e.Hint, own) {
+					b.Errorf("the hint is %q, want %s", e.Hint, own)
 				}
 				b.paid(1)
 				b.good() // a failure is not kept

@@ -179,9 +179,9 @@ func documentFailed(errs []ErrorItem) *taskerr.Error {
 	}
 	if timedOut {
 		return taskerr.Errorf(taskerr.Timeout,
-			"docling did not convert the document in the time that the task has left (%s): split it, or raise "+
-				"TASK_TIMEOUT_SEC",
-			line(strings.Join(messages, "; ")))
+			"docling did not convert the document in the time that the task has left (%s): split it, or allow the task more",
+			line(strings.Join(messages, "; "))).WithHint("split the document, or raise the task's hints.timeout_seconds if it " +
+			"has them, else TASK_TIMEOUT_SEC; then send the task again, with hints.force or under a new task_id")
 	}
 	if len(messages) == 0 {
 		messages = append(messages, "it gave no reason; see its log")

@@ -148,8 +148,7 @@ func (e *Engine) commit(
 		}
 		return e.release(ctx, a, a.busyWait(busy), reason)
 	case errors.Is(cause, ErrTimeout):
-		a.failure = taskerr.Errorf(taskerr.Timeout, "the task exceeded its timeout (after %v)",
-			time.Since(a.started).Round(time.Second))
+		a.failure = a.timedOut()
 		return e.fail(ctx, a, a.failure, "timeout")
 	}
 	failure := classify(err)
@@ -161,6 +160,16 @@ func (e *Engine) commit(
 		return e.await(ctx, a, failure.Dependency, true)
 	}
 	return e.retryOrFail(ctx, a, failure)
+}
+
+// timedOut is the error of a task that took too long. TASK_TIMEOUT_SEC doesn't change a timeout that the sender has set.
+func (a *attempt) timedOut() *taskerr.Error {
+	failure := taskerr.Errorf(taskerr.Timeout, "the task exceeded its timeout (after %v)", time.Since(a.started).Round(time.Second))
+	if a.task.Hints.Timeout > 0 {
+		failure.Hint = "the task's hints.timeout_seconds is too short: send the task again with more, with hints.force or under " +
+			"a new task_id"
+	}
+	return failure
 }
 
 // retryOrFail handles a retryable failure: another attempt while there are any left.
