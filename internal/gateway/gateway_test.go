@@ -137,6 +137,9 @@ func TestStatuses(t *testing.T) {
 		if e.Code != want || taskerr.Classes[e.Class].Retryable != retried || e.Dependency != by || e.Hint == "" {
 			t.Errorf("%d: %s %s, by %q, hint %q", status, e.Class, e.Code, e.Dependency, e.Hint)
 		}
+		if unknown := status == 404 || status == 405; unknown != strings.Contains(e.Hint, "correct payload.mapping") {
+			t.Errorf("%d: hint %q", status, e.Hint)
+		}
 	}
 	b.Script(gatewaytest.Fault{Status: 503, Header: http.Header{"Retry-After": {"7"}}})
 	if e := b.fails(t.Context(), b.call()); e.RetryAfter != 7*time.Second {

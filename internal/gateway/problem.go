@@ -77,7 +77,8 @@ func refused(status int) error {
 		return final(taskerr.ValidationError, "let the gateway accept this machine, then replay the task",
 			"the gateway does not let this worker in", status)
 	case http.StatusNotFound, http.StatusMethodNotAllowed:
-		return final(taskerr.ValidationError, "GATEWAY_URL must be the gateway's address, without /process; then replay the task",
+		return final(taskerr.ValidationError, "set GATEWAY_URL to the gateway's address, without /process, and replay the task; or "+
+			"correct payload.mapping, and send the task under a new task_id",
 			"there is no gateway at GATEWAY_URL, or it doesn't know the mapping", status)
 	case http.StatusNotAcceptable:
 		return final(taskerr.ValidationError, log, "the gateway can't answer in the requested format with this mapping", status)
