@@ -98,6 +98,6 @@ func (f *fallback) natively(
 	}
 	info.Fallback = true
 	info.Warnings = append(info.Warnings, "docling-serve "+oneLine(reason)+"; the document was read by "+
-		info.Extractor+" instead, send it again to have it read by docling")
+		info.Extractor+" instead, send it again under a new task_id to have it read by docling")
 	return info, nil
 }

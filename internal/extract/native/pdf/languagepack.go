@@ -44,6 +44,6 @@ func (l *languagePacks) warnings() []string {
 	if len(l.missing) == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("text of %s fonts is missing, as poppler lacks their tables: install poppler-data and "+
-		"read the document again", strings.Join(slices.Sorted(maps.Keys(l.missing)), ", "))}
+	return []string{fmt.Sprintf("text of %s fonts is missing, as poppler lacks their tables: install poppler-data, and "+
+		"send the document again with hints.force", strings.Join(slices.Sorted(maps.Keys(l.missing)), ", "))}
 }

@@ -44,7 +44,7 @@ func TestMissingLanguagePackIsAWarning(t *testing.T) {
 				t.Fatalf("%+v %v", doc, err)
 			}
 			about := slices.DeleteFunc(slices.Clone(doc.Warnings), func(w string) bool {
-				return !strings.Contains(w, "Adobe-GB1") || !strings.Contains(w, "poppler-data")
+				return !strings.Contains(w, "Adobe-GB1") || !strings.Contains(w, "install poppler-data, and send the document again with hints.force")
 			})
 			if len(about) != 1 {
 				t.Errorf("warnings: %q", doc.Warnings)
