@@ -76,8 +76,8 @@ func TestOtherAlgorithmIsLogged(t *testing.T) {
 		token  string
 		hint   string
 	}{
-		"legacy": {api.JWTConfig{Issuer: issuer, Fetch: none}, []string{foreign, modern}, legacy, "or set SUPABASE_JWT_SECRET"},
-		"modern": {api.JWTConfig{Issuer: issuer, Secret: "x" + jwtSecret}, []string{legacy}, modern, "unset SUPABASE_JWT_SECRET"},
+		"legacy":     {api.JWTConfig{Issuer: issuer, Fetch: none}, []string{foreign, modern}, legacy, "or set SUPABASE_JWT_SECRET"},
+		"modern":     {api.JWTConfig{Issuer: issuer, Secret: "x" + jwtSecret}, []string{legacy}, modern, "unset SUPABASE_JWT_SECRET"},
 		"no project": {api.JWTConfig{Secret: jwtSecret}, []string{foreign}, modern, "sign with HS256"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -78,6 +78,9 @@ func (t *Tenant) NextDatabaseAfter(err error) string {
 	return cmp.Or(rpc.RemedyOf(err), t.NextDatabase())
 }
 
+// NextDatabaseState says what to do about a database that answered with this SQLSTATE; empty: the state does not tell.
+func NextDatabaseState(state string) string { return rpc.Remedy(state) }
+
 // NextContainer says what to do when the container, or the folder in its place, fails.
 func (t *Tenant) NextContainer() string {
 	if t.Config.BlobBackend == config.BlobDir {

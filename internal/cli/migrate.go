@@ -8,8 +8,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/spf13/cobra"
 
+	"github.com/seed-7227ef26/async-worker/internal/app"
 	"github.com/seed-7227ef26/async-worker/internal/config"
-	"github.com/seed-7227ef26/async-worker/internal/store/rpc"
 	"github.com/seed-7227ef26/async-worker/internal/store/schema"
 )
 
@@ -78,8 +78,8 @@ func nextMigrate(err error) string {
 	switch {
 	case answered && slices.Contains([]string{"42P05", "26000", "53300"}, sql.Code): // a pooler can't keep the migration's lock
 		return direct
-	case answered && rpc.Remedy(sql.Code) != "":
-		return rpc.Remedy(sql.Code)
+	case answered && app.NextDatabaseState(sql.Code) != "":
+		return app.NextDatabaseState(sql.Code)
 	case unfit, answered && !connecting:
 		return ""
 	}
