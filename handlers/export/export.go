@@ -162,8 +162,8 @@ func (w *work) sign(ctx context.Context) (address blob.Download, err error) {
 	cannot := &taskerr.Error{
 		Class: taskerr.ValidationError, Code: "EXPORT_CANNOT_SIGN", Cause: err,
 		Message: "the worker's storage account can't sign an address for the file, and EXPORT_URL_HOURS is not 0",
-		Hint: "set AZURE_STORAGE_CONNECTION_STRING with the account's key, or AZURE_STORAGE_ACCOUNT with an identity that may sign; or set " +
-			"EXPORT_URL_HOURS=0: results name the blob then, and have no address",
+		Hint: "set AZURE_STORAGE_CONNECTION_STRING with the account's key; or remove it, and set AZURE_STORAGE_ACCOUNT with an " +
+			"identity that may sign; or set EXPORT_URL_HOURS=0: results name the blob then, and have no address",
 	}
 	if denied, ok := errors.AsType[*taskerr.Error](err); ok && denied.Hint != "" {
 		cannot.Hint = denied.Hint + "; or set EXPORT_URL_HOURS=0"

@@ -74,7 +74,8 @@ func (c *Credentials) refused(s Service, answer *azcore.ResponseError) (Kind, st
 		return Permission, fmt.Sprintf("the shared access signature is not for the %s service or for this type of "+
 			"resource; issue one with "+sasNeeds, s)
 	case "KeyBasedAuthenticationNotPermitted":
-		return Permission, "the account allows no shared keys; use AZURE_STORAGE_ACCOUNT with a managed identity"
+		return Permission, "the account allows no shared keys; use AZURE_STORAGE_ACCOUNT with a managed identity, and " +
+			"remove AZURE_STORAGE_CONNECTION_STRING"
 	}
 	if skew, ok := skewOf(answer.RawResponse, time.Now()); ok && skew.Abs() > allowedSkew {
 		way := "behind"

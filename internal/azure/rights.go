@@ -113,7 +113,8 @@ func (c *Credentials) Grant(r Right, on string) string {
 			"az storage account show --name " + account +
 			` --query "{keys: allowSharedKeyAccess, network: networkRuleSet}"`
 	case r == BlobSign:
-		return "a shared access signature can't sign: use the account's key, or an identity (AZURE_STORAGE_ACCOUNT)"
+		return "a shared access signature can't sign: use the account's key; or an identity (set AZURE_STORAGE_ACCOUNT, " +
+			"and remove AZURE_STORAGE_CONNECTION_STRING)"
 	default:
 		return fmt.Sprintf("the shared access signature lacks %s, or is not for this service or type of resource%s: "+
 			"az storage account generate-sas --account-name %s "+

@@ -120,7 +120,8 @@ func TestGrant(t *testing.T) {
 	for creds, says := range map[*azure.Credentials]string{
 		identity: `generateUserDelegationKey/action on the account: az role assignment create --assignee PRINCIPAL_ID ` +
 			`--role "Storage Blob Delegator" --scope "$(az storage account show --name acme --query id --output tsv)"`,
-		signature: "can't sign",
+		signature: "can't sign: use the account's key; or an identity (set AZURE_STORAGE_ACCOUNT, and remove " +
+			"AZURE_STORAGE_CONNECTION_STRING)",
 	} {
 		if grant := creds.Grant(azure.BlobSign, "a-documents"); !strings.Contains(grant, says) {
 			t.Errorf("%s: %q should say %q", creds, grant, says)
@@ -129,6 +130,19 @@ func TestGrant(t *testing.T) {
 	if grant := identity.Grant(azure.BlobRead, "a-documents"); !strings.Contains(grant,
 		"/blobServices/default/containers/a-documents") {
 		t.Errorf("got %q", grant)
+	}
+}
+
+// The connection string is stronger than AZURE_STORAGE_ACCOUNT: to set that alone changes nothing.
+func TestAccountWithoutKeys(t *testing.T) {
+	t.Parallel()
+	key, err := azure.FromConnectionString("AccountName=acme;AccountKey=" + secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	denied := key.Explain(azure.Queue, "call", &azcore.ResponseError{StatusCode: 403, ErrorCode: "KeyBasedAuthenticationNotPermitted"})
+	if !strings.Contains(denied.Error(), "and remove AZURE_STORAGE_CONNECTION_STRING") {
+		t.Error(denied)
 	}
 }
 

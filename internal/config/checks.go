@@ -170,7 +170,10 @@ func (l *loader) checkAzure() {
 	case l.given(conn) && l.given(account) && l.fine(conn, account):
 		if named := accountOf(l.cfg.Azure.ConnectionString); named != "" && named != l.cfg.Azure.Account {
 			l.problem(account, "it names another account than AZURE_STORAGE_CONNECTION_STRING", "remove one")
+			break
 		}
+		l.warn(account, "it has no effect: AZURE_STORAGE_CONNECTION_STRING is set, and the worker uses that",
+			"remove one; without the connection string the worker uses the machine's managed identity")
 	}
 	l.checkSignatureExpiry(conn, l.cfg.Azure.ConnectionString)
 }

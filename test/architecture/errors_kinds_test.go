@@ -77,7 +77,7 @@ func TestEachKindOfErrorIsListed(t *testing.T) {
 		"… in an if":          "the gateway failed (HTTP 504): something behind the gateway gave up waiting: see its log",
 		"… of a literal":      "Cognee refuses the key (HTTP 401); check COGNEE_API_KEY",
 		"… of a function": "Azure answered 403 KeyBasedAuthenticationNotPermitted: the account allows no shared keys; " +
-			"use AZURE_STORAGE_ACCOUNT with a managed identity",
+			"use AZURE_STORAGE_ACCOUNT with a managed identity, and remove AZURE_STORAGE_CONNECTION_STRING",
 		"… that has others": "Azure answered 403 AuthorizationPermissionMismatch: the shared access " +
 			"signature lacks a right: issue one with ss=bq, srt=sco and sp=rwdlacup",
 		"an error of a type": "pdftotext is not installed: apt install poppler-utils on the worker's machine; " +
