@@ -1,7 +1,6 @@
 package azure
 
 import (
-	"encoding/base64"
 	"fmt"
 	"os"
 	"strings"
@@ -20,10 +19,6 @@ const azureChassis = "7783-7084-3265-9085-8269-3286-77"
 // otherwise the SDK's default chain (environment, workload identity, Azure CLI, …). String names it. It requests no
 // token yet.
 func FromIdentity(account string) (*Credentials, error) {
-	if !naming.StorageAccount(account) {
-		return nil, fmt.Errorf("AZURE_STORAGE_ACCOUNT: not a storage account's name (3-24 lower-case letters and " +
-			"digits, no address)")
-	}
 	token, how, err := identity()
 	if err != nil {
 		return nil, fmt.Errorf("AZURE_STORAGE_ACCOUNT: no identity to use it with: %w", err)
@@ -33,11 +28,13 @@ func FromIdentity(account string) (*Credentials, error) {
 
 // FromToken uses an identity whose tokens token gives. how says in messages how the worker authenticates.
 func FromToken(account string, token azcore.TokenCredential, how string) (*Credentials, error) {
-	endpoints, err := endpointsOf(map[string]string{"accountname": account})
-	if err != nil {
-		return nil, err
+	if !naming.StorageAccount(account) {
+		return nil, fmt.Errorf("AZURE_STORAGE_ACCOUNT: not a storage account's name (3-24 lower-case letters and " +
+			"digits, no address)")
 	}
-	return &Credentials{account: account, token: token, how: how, endpoints: endpoints}, nil
+	return &Credentials{account: account, token: token, how: how, endpoints: map[Service]string{
+		Queue: "https://" + account + ".queue.core.windows.net", Blob: "https://" + account + ".blob.core.windows.net",
+	}}, nil
 }
 
 func identity() (azcore.TokenCredential, string, error) {
@@ -68,9 +65,4 @@ func onAzure() bool {
 	}
 	tag, err := os.ReadFile("/sys/class/dmi/id/chassis_asset_tag")
 	return err == nil && strings.TrimSpace(string(tag)) == azureChassis
-}
-
-func isBase64(s string) bool {
-	_, err := base64.StdEncoding.DecodeString(s)
-	return err == nil
 }

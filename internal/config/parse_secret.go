@@ -1,7 +1,6 @@
 package config
 
 import (
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"net/url"
@@ -74,67 +73,6 @@ func origins(c *Config, s string) *fault {
 		}
 		c.API.AllowOrigins = append(c.API.AllowOrigins, part)
 	}
-	return nil
-}
-
-// connectionParts returns the parts of a storage connection string. It reports whether all are Name=Value.
-func connectionParts(s string) (parts map[string]string, ok bool) {
-	parts = map[string]string{}
-	for part := range strings.SplitSeq(strings.TrimRight(s, ";"), ";") {
-		name, value, ok := strings.Cut(part, "=")
-		if !ok {
-			return nil, false
-		}
-		parts[name] = value
-	}
-	return parts, true
-}
-
-// connectionString checks what both SDK clients need. Faults never quote a part of it.
-func connectionString(c *Config, s string) *fault {
-	remedy := "copy it whole from the storage account's page \"Access keys\" " +
-		"(DefaultEndpointsProtocol=…;AccountName=…;AccountKey=…)"
-	parts, ok := connectionParts(s)
-	if !ok {
-		return &fault{"a part of it is not Name=Value", remedy}
-	}
-	switch {
-	case strings.EqualFold(parts["UseDevelopmentStorage"], "true"): // internal/azure expands it
-	case parts["SharedAccessSignature"] != "":
-		if parts["QueueEndpoint"] == "" || parts["BlobEndpoint"] == "" {
-			return &fault{"it has a SharedAccessSignature but not both QueueEndpoint and BlobEndpoint", remedy}
-		}
-	case parts["AccountName"] == "":
-		return &fault{"it names no AccountName", remedy}
-	case parts["AccountKey"] == "":
-		return &fault{"it holds neither AccountKey nor SharedAccessSignature", remedy}
-	default:
-		if _, err := base64.StdEncoding.DecodeString(parts["AccountKey"]); err != nil {
-			return &fault{"its AccountKey is not base64: was it cut off?", remedy}
-		}
-	}
-	c.Azure.ConnectionString = NewSecret(s)
-	return nil
-}
-
-// databaseURL checks the form only: the driver decides. Faults never quote the value.
-func databaseURL(c *Config, s string) *fault {
-	remedy := "set it to postgresql://USER:PASSWORD@HOST:5432/DATABASE (special characters of the password " +
-		"percent-encoded)"
-	if strings.Contains(s, "://") {
-		u, err := url.Parse(s)
-		switch {
-		case err != nil:
-			return &fault{"it is not a URL", remedy}
-		case u.Scheme != "postgres" && u.Scheme != "postgresql":
-			return &fault{"it does not begin with postgresql://", remedy}
-		case u.Hostname() == "" && u.Query().Get("host") == "":
-			return &fault{"it names no host", remedy}
-		}
-	} else if !strings.Contains(s, "=") {
-		return &fault{"it is not a Postgres connection string", remedy}
-	}
-	c.DatabaseURL = NewSecret(s)
 	return nil
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/seed-7227ef26/async-worker/internal/store/databaseurl"
 	"github.com/seed-7227ef26/async-worker/internal/store/rpc"
 	"github.com/seed-7227ef26/async-worker/queue"
 	"github.com/seed-7227ef26/async-worker/queue/postgres"
@@ -32,9 +33,9 @@ const (
 
 // Open returns the queues of pgmq in the database at url. It connects at the first request.
 func Open(url string, o Options) (queue.Service, error) {
-	config, err := pgxpool.ParseConfig(url)
+	config, err := databaseurl.Pool(url)
 	if err != nil {
-		return nil, errors.New("DATABASE_URL is not a connection string") // err may quote it
+		return nil, err
 	}
 	if !strings.Contains(url, "pool_max_conns") {
 		config.MaxConns = maxConns

@@ -37,6 +37,12 @@ const natsKeys = "internal/natsconn/natskey"
 // signatures reads Azure's shared access signatures.
 const signatures = "internal/azure/sas"
 
+// connectionStrings parses Azure's connection strings.
+const connectionStrings = "internal/azure/connstring"
+
+// databaseURLs parses DATABASE_URL.
+const databaseURLs = "internal/store/databaseurl"
+
 // traceHeaders reads the headers for the collector of spans.
 const traceHeaders = "internal/tracing/headers"
 
@@ -83,11 +89,17 @@ func rules() []rule {
 		{"internal/httpurl/httpurltest", nil, "it is for tests of clients"},
 		{"internal/tracing", []string{traceHeaders}, "any call to a service may be traced"},
 		{traceHeaders, nil, "settings hold them, too"},
+		{databaseURLs, nil, "settings and back ends parse it"},
+		{signatures, nil, "settings hold them, too"},
+		{connectionStrings, []string{signatures}, "settings hold them, too"},
 		{"internal/logging/...", []string{"internal/event"}, "anything may log"},
 		{"internal/apitoken", nil, "it makes tokens, and knows nothing of calls"},
 		{
 			"internal/config/...",
-			[]string{"webhook/signing", "internal/apitoken", piiKinds, natsKeys, signatures, traceHeaders, taskWords},
+			[]string{
+				"webhook/signing", "internal/apitoken", piiKinds, natsKeys, connectionStrings, databaseURLs, signatures,
+				traceHeaders, taskWords,
+			},
 			"settings are read before anything is built",
 		},
 		{
@@ -99,7 +111,7 @@ func rules() []rule {
 		{"systemd/...", nil, "any daemon can use it"},
 		{"internal/httpd/...", nil, "it serves any handler"},
 		{"internal/front", []string{"internal/httpd", taskWords}, "it hands requests on, and knows nothing of what they say"},
-		{"internal/azure/...", []string{signatures, taskErrors}, "queue/azure and blob/azure share it"},
+		{"internal/azure/...", []string{connectionStrings, signatures, taskErrors}, "queue/azure and blob/azure share it"},
 		{"internal/natsconn", []string{}, "queue/nats and events/nats share it"},
 		{natsKeys, nil, "settings hold them, too"},
 
@@ -115,7 +127,7 @@ func rules() []rule {
 		},
 		{
 			"queue/pgmq/...",
-			[]string{"queue", "queue/postgres", "internal/store/rpc", taskErrors},
+			[]string{"queue", "queue/postgres", "internal/store/rpc", databaseURLs, taskErrors},
 			"it is queue/postgres with other SQL",
 		},
 		{

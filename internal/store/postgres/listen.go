@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/seed-7227ef26/async-worker/internal/retry"
+	"github.com/seed-7227ef26/async-worker/internal/store/databaseurl"
 )
 
 const (
@@ -55,9 +56,9 @@ func KeepListening(ctx context.Context, url, channel string, heard func(), lost 
 // FeedChannel the marks of the jobs that Wake named (see aw_wake; none: any job). It takes a connection of its own, and
 // calls woken once, with none, when it is certain that notifications arrive.
 func Listen(ctx context.Context, url, channel string, woken func(words []string)) error {
-	config, err := pgx.ParseConfig(url)
+	config, err := databaseurl.Conn(url)
 	if err != nil {
-		return errors.New("DATABASE_URL is not a connection string") // err may quote it
+		return err
 	}
 	config.RuntimeParams["application_name"] = "async-worker (listener)"
 	config.ConnectTimeout = max(config.ConnectTimeout, probeTimeout)

@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/store/databaseurl"
 	"github.com/seed-7227ef26/async-worker/internal/store/rpc"
 	"github.com/seed-7227ef26/async-worker/internal/store/schema"
 )
@@ -57,11 +58,9 @@ func Open(ctx context.Context, url string, o Options) (store.Store, error) {
 
 // OpenCaller returns what carries Open's calls, for others of the tenant that call the functions of the schema.
 func OpenCaller(ctx context.Context, url string, o Options) (rpc.Caller, error) {
-	config, err := pgxpool.ParseConfig(url)
+	config, err := databaseurl.Pool(url)
 	if err != nil {
-		// err may quote the URL
-		return nil, errors.New("DATABASE_URL is not a connection string: it should look like " +
-			"postgres://user:password@host:5432/database")
+		return nil, err
 	}
 	if o.MaxConns > 0 && !strings.Contains(url, "pool_max_conns") { // the operator's choice
 		config.MaxConns = o.MaxConns
