@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
+	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/store/schema"
 	"github.com/seed-7227ef26/async-worker/queue/nats/natstest"
 )
@@ -26,9 +27,9 @@ func TestRefusedByServices(t *testing.T) {
 		t.Fatal(err)
 	}
 	u.User = url.UserPassword("postgres", "wrong")
-	for name, c := range map[string]struct{ azurite, database, says string }{
-		"account key": {wrongKey, database, "403"},
-		"password":    {azurite, u.String(), "password authentication failed"},
+	for name, c := range map[string]struct{ azurite, database, says, next string }{
+		"account key": {wrongKey, database, "403", "check the key, login or role"},
+		"password":    {azurite, u.String(), "password authentication failed", "check the login and the password in DATABASE_URL"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -38,8 +39,26 @@ func TestRefusedByServices(t *testing.T) {
 			}
 			var out, errOut bytes.Buffer
 			code := Run(t.Context(), []string{"run"}, env, strings.NewReader(""), &out, &errOut)
-			result{code, out.String(), errOut.String()}.want(t, exitPermission, c.says, "check the key, login or role")
+			result{code, out.String(), errOut.String()}.want(t, exitPermission, c.says, c.next)
 		})
+	}
+}
+
+// TestRefusedKeyHasItsOwnRemedy: each cause of a refused key or login leads to what mends that cause.
+func TestRefusedKeyHasItsOwnRemedy(t *testing.T) {
+	t.Parallel()
+	for next, err := range map[string]error{
+		"set SUPABASE_ANON_KEY":                          &store.RefusedError{State: "401", Message: "Invalid API key"},
+		"signed with another JWT secret":                 &store.RefusedError{State: "PGRST301", Message: "JWSError JWSInvalidSignature"},
+		"the key has expired":                            &store.RefusedError{State: "PGRST303", Message: "JWT expired"},
+		"no key reached the database":                    &store.RefusedError{State: "PGRST302", Message: "Anonymous access is disabled"},
+		"check the login and the password":               fmt.Errorf("%w: no such role (28000)", store.ErrLogin),
+		"use a key whose client_id claim is this CLIENT": fmt.Errorf("%w: this key belongs to client a", store.ErrForbidden),
+	} {
+		v := verdictOf(&failure{"connect", "is the database up?", err})
+		if v.code != exitPermission || !strings.HasPrefix(v.next, next) && !strings.HasPrefix(v.next, "the key was "+next) {
+			t.Errorf("%v: exit code %d, what to do: %q, want %q", err, v.code, v.next, next)
+		}
 	}
 }
 

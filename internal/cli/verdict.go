@@ -93,6 +93,9 @@ func verdictOfType(err error, next string) (verdict, bool) {
 	if v, ok := verdictOfListening(err); ok {
 		return v, true
 	}
+	if r, ok := errors.AsType[*store.RefusedError](err); ok {
+		return verdict{exitPermission, r.Next()}, true
+	}
 	if d, ok := errors.AsType[*diagnosis](err); ok {
 		return verdict{d.code(), ""}, true
 	}
@@ -147,7 +150,7 @@ func knownErrors() []knownError {
 		{store.ErrDimensions, verdict{exitConfig, "set EMBEDDING_DIMENSIONS to that of the database, or use another DB_SCHEMA"}},
 		{store.ErrSchema, verdict{exitConfig, "apply it with: async-worker migrate, with this worker's DB_SCHEMA and " +
 			"EMBEDDING_DIMENSIONS if it has its own (or paste the output of async-worker migrate --print into the Supabase editor)"}},
-		{store.ErrLogin, verdict{exitPermission, nextPermission}},
+		{store.ErrLogin, verdict{exitPermission, store.NextLogin}},
 		{store.ErrForbidden, verdict{
 			exitPermission,
 			"use a key whose client_id claim is this CLIENT_ID: docs/database.md says how to make one",

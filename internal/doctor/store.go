@@ -64,8 +64,8 @@ func (w *Worker) unexamined(err error) []Result {
 	case errors.Is(err, store.ErrSchema):
 		result = failed("store schema", err, migrate)
 	case errors.Is(err, store.ErrForbidden):
-		result = failed("store", err, "use a key whose claim client_id is "+w.ClientID+
-			" and whose role is async_worker (SUPABASE_KEY), or the service-role key")
+		result = failed("store", err, store.NextForbidden(err,
+			"use a key whose claim client_id is "+w.ClientID+" and whose role is async_worker (SUPABASE_KEY)"))
 	}
 	results := skipped(Store, "the database could not be examined")
 	for i, r := range results {

@@ -198,7 +198,7 @@ func classify(err error) *taskerr.Error {
 	var remedy string
 	switch {
 	case errors.Is(err, store.ErrForbidden):
-		remedy = "check the database's key in the settings, and that it is for this CLIENT_ID"
+		remedy = store.NextForbidden(err, "check the database's key in the settings, and that it is for this CLIENT_ID")
 	case errors.Is(err, store.ErrUnexposed):
 		remedy = store.NextUnexposed
 	case errors.Is(err, store.ErrSchema):

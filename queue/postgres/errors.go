@@ -88,7 +88,10 @@ func (q *pgQueue) explain(ctx context.Context, doing string, err error) error {
 		return fmt.Errorf("%s: %w", doing, queue.ErrTooLarge)
 	case has("AW004", "28", "42501", "PGRST301", "PGRST302", "PGRST303", "401", "403"):
 		return &Denied{doing, raised}
-	case has("42883", "42P01", "3F000", "PGRST202", "PGRST106", "404"):
+	case has("PGRST106"): // the message names the exposed schemas
+		return fmt.Errorf("%s: %w: the API does not expose the schema of DB_SCHEMA: %s; %s", doing, queue.ErrSetting,
+			raised.Message, rpc.NextUnexposed)
+	case has("42883", "42P01", "3F000", "PGRST202", "404"):
 		return fmt.Errorf("%s: %w: the database lacks the queues' functions (%s); %s", doing, queue.ErrSetting,
 			raised.State, q.Missing)
 	case has("AW006", "23514"): // of an argument

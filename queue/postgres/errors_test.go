@@ -52,3 +52,16 @@ func TestHint(t *testing.T) {
 		}
 	}
 }
+
+// TestUnexposed: a schema that the API does not expose is there, and a migration would not help.
+func TestUnexposed(t *testing.T) {
+	t.Parallel()
+	err := receiveFrom(t, "PGRST106")
+	if !errors.Is(err, queue.ErrSetting) || !strings.Contains(err.Error(), "set DB_SCHEMA to one that it exposes") ||
+		strings.Contains(err.Error(), "migrate") {
+		t.Errorf("%v", err)
+	}
+	if err := receiveFrom(t, "PGRST202"); !errors.Is(err, queue.ErrSetting) || !strings.Contains(err.Error(), "migrate") {
+		t.Errorf("a function that is missing: %v", err)
+	}
+}

@@ -158,10 +158,12 @@ func classifyState(fn string, e *SQLError) error {
 	switch {
 	case has("28"): // the message has the login, the host and the database, but no password
 		return fmt.Errorf("%w: %s (%s)", store.ErrLogin, e.Message, e.State)
-	case has("42501", "PGRST301", "PGRST302", "PGRST303", "401", "403"):
-		return fmt.Errorf("%w (%s in %s): check that the key or login is this tenant's, and has the role "+
+	case has("PGRST301", "PGRST302", "PGRST303", "401"):
+		return &store.RefusedError{State: e.State, Message: e.Message}
+	case has("42501", "403"): // the message names the function or table, and quotes no row
+		return fmt.Errorf("%w (%s in %s: %s): check that the key or login is this tenant's, and has the role "+
 			"async_worker or service_role",
-			store.ErrForbidden, e.State, fn)
+			store.ErrForbidden, e.State, fn, e.Message)
 	case has("PGRST106"):
 		return fmt.Errorf("%w: %s", store.ErrUnexposed, e.Message) // the message names the exposed schemas
 	case has("42883", "42P01", "42703", "42704", "3F000", "PGRST202", "PGRST203", "404"):

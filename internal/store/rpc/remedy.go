@@ -1,6 +1,13 @@
 package rpc
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/seed-7227ef26/async-worker/internal/store"
+)
+
+// NextUnexposed is what to do about PGRST106: the API does not expose the schema.
+const NextUnexposed = store.NextUnexposed
 
 // ReadOnly is the SQLSTATE of a database that takes no writes.
 const ReadOnly = "25006"
