@@ -102,7 +102,10 @@ func (t *Tenant) postgresQueues(ctx context.Context) (queue.Service, error) {
 }
 
 func (t *Tenant) pgmqQueues(context.Context) (queue.Service, error) {
-	return queuepgmq.Open(t.Config.DatabaseURL.Reveal(), queuepgmq.Options{OnRequest: t.metrics.QueueRequest})
+	return queuepgmq.Open(t.Config.DatabaseURL.Reveal(), queuepgmq.Options{
+		OnRequest: t.metrics.QueueRequest,
+		OnRisk:    func(risk string) { t.log.Warn("pgmq may lose tasks", "risk", risk) },
+	})
 }
 
 // wakeForTasks is called by the queues when there are new tasks.

@@ -24,6 +24,9 @@ import (
 type Options struct {
 	// OnRequest is called for every request, see postgres.Options. May be nil.
 	OnRequest func(op, outcome string)
+	// OnRisk is called by Ensure for each property by which a queue may lose messages, when it first sees the queue. It
+	// must not block. May be nil.
+	OnRisk func(risk string)
 }
 
 const (
@@ -47,7 +50,11 @@ func Open(url string, o Options) (queue.Service, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the database: %w", err)
 	}
-	return postgres.Open(&caller{pool}, postgres.Options{OnRequest: o.OnRequest, Missing: missing}), nil
+	if o.OnRisk == nil {
+		o.OnRisk = func(string) {}
+	}
+	c := &caller{pool: pool, risks: risks{onRisk: o.OnRisk, known: map[string]bool{}}}
+	return postgres.Open(c, postgres.Options{OnRequest: o.OnRequest, Missing: missing}), nil
 }
 
 // leaveReadOnly closes a connection on which the database refuses a write, as that of the store does.
@@ -59,7 +66,10 @@ func leaveReadOnly(config *pgx.ConnConfig) {
 }
 
 // caller is an rpc.Caller that runs statements.
-type caller struct{ pool *pgxpool.Pool }
+type caller struct {
+	pool  *pgxpool.Pool
+	risks risks
+}
 
 // Close implements rpc.Caller.
 func (c *caller) Close() { c.pool.Close() }
@@ -90,6 +100,9 @@ func (c *caller) Call(ctx context.Context, fn string, p json.RawMessage) (json.R
 		return nil, &rpc.SQLError{State: raised.Code, Message: raised.Message}
 	case err != nil:
 		return nil, fmt.Errorf("call %s: %w", fn, err)
+	}
+	if fn == "aw_queue_ensure" {
+		return json.RawMessage(answer), c.risks.look(args.Queue, answer)
 	}
 	return json.RawMessage(answer), nil
 }

@@ -111,6 +111,36 @@ func TestExpiryOfBefore(t *testing.T) {
 	}
 }
 
+// A queue that may lose messages is told of, once; one that the worker or pgmq.create makes is not.
+func TestRisks(t *testing.T) {
+	t.Parallel()
+	url, conn := install(t)
+	for name, c := range map[string]struct {
+		sql  string
+		want string
+	}{
+		"Made-Here":      {"", ""},
+		"By-Pgmq":        {`select pgmq.create('By-Pgmq')`, ""},
+		"Unlogged":       {`select pgmq.create_unlogged('Unlogged')`, "unlogged"},
+		"Unlogged-Since": {`select pgmq.create('Unlogged-Since'); alter table pgmq."q_unlogged-since" set unlogged`, "unlogged"},
+		"Logged-Since":   {`select pgmq.create_unlogged('Logged-Since'); alter table pgmq."q_logged-since" set logged`, ""},
+		"Partitioned": {`create table pgmq.q_partitioned (msg_id bigint) partition by range (msg_id);
+			insert into pgmq.meta (queue_name, is_partitioned, is_unlogged) values ('Partitioned', true, false)`, "pg_partman"},
+	} {
+		_, err := conn.Exec(t.Context(), c.sql)
+		must(t, err)
+		var risks []string
+		service, err := pgmq.Open(url, pgmq.Options{OnRisk: func(risk string) { risks = append(risks, risk) }})
+		must(t, err)
+		q := service.Queue(name)
+		must(t, errors.Join(q.Ensure(t.Context()), q.Ensure(t.Context()), service.Close()))
+		if c.want == "" && len(risks) > 0 || c.want != "" &&
+			(len(risks) != 1 || !strings.Contains(risks[0], c.want) || !strings.Contains(risks[0], name)) {
+			t.Errorf("%s: told %q, want %q once", name, risks, c.want)
+		}
+	}
+}
+
 // Without the extension the error says what to do.
 func TestNotInstalled(t *testing.T) {
 	t.Parallel()

@@ -4,11 +4,19 @@ package pgmq
 // queue's table, which pgmq documents as its interface for what no function does. A receipt is the number of reads:
 // pgmq has none of its own, and pgmq.delete and set_vt take the id of anybody's message.
 //
+// aw_queue_ensure asks the catalog what the table is: the flags in pgmq.meta stay when somebody alters the table.
+//
 // Source: https://github.com/pgmq/pgmq/blob/main/docs/api/sql/functions.md
 var statements = map[string]string{
 	"aw_queue_ensure": `with made as (
-		select pgmq.create(($1) ->> 'queue') where not exists (select from pgmq.meta where queue_name = ($1) ->> 'queue'))
-		select jsonb_build_object('created', (select count(*) from made))`,
+		select pgmq.create(($1) ->> 'queue') where not exists (select from pgmq.meta where queue_name = ($1) ->> 'queue')
+		), kept as (
+			select c.relpersistence = 'u' as unlogged, c.relkind = 'p' as partitioned
+			from pg_class c join pg_namespace n on n.oid = c.relnamespace
+			where n.nspname = 'pgmq' and c.relname = 'q_' || lower(($1) ->> 'queue')
+		)
+		select jsonb_build_object('created', (select count(*) from made),
+			'unlogged', (select bool_or(unlogged) from kept), 'partitioned', (select bool_or(partitioned) from kept))`,
 
 	// A message is a JSON string: jsonb would change the text of an object.
 	"aw_queue_send": `select jsonb_build_object('id', s::text, 'receipt', '0') from pgmq.send(
