@@ -76,13 +76,14 @@ func (l *logbook) String() string {
 	return l.text.String()
 }
 
-// counting is a queue that counts looks at its depth, may claim another one, and may fail to send.
+// counting is a queue that counts looks at its depth, may claim another one, and may refuse to send.
 type counting struct {
 	queue.Queue
 	mu    sync.Mutex
 	looks int
 	depth int
 	fail  error
+	most  int // bytes of a message; zero: as many as the queue below takes
 	sent  []string
 }
 
@@ -99,6 +100,9 @@ func (q *counting) Send(ctx context.Context, text string, o queue.SendOptions) (
 	defer q.mu.Unlock()
 	if q.fail != nil {
 		return "", q.fail
+	}
+	if q.most > 0 && len(text) > q.most {
+		return "", queue.ErrTooLarge
 	}
 	q.sent = append(q.sent, text)
 	return q.Queue.Send(ctx, text, o)

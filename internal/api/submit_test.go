@@ -207,6 +207,18 @@ func TestSubmitWithoutQueue(t *testing.T) {
 	}
 }
 
+// A message that is larger than the queue's server allows is sent as a claim check.
+func TestSubmitToSmallQueue(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.queue.most = 8 << 10
+	b.submitted(`{"type":"ingest","payload":{"filename":"a","document_set":"s","x":"` + strings.Repeat("x", 20<<10) + `"}}`)
+	found, err := b.store.Sweep(t.Context(), store.SweepAges{}, 10)
+	if sent := b.queue.messages(); len(sent) != 1 || !strings.Contains(sent[0], "claim_check") || err != nil || len(found.Unsent) > 0 {
+		t.Errorf("sent %.300q; the sweep finds %.300v, %v", sent, found, err)
+	}
+}
+
 // A job may wait for its time: its message is not sent, and the worker is told when.
 func TestRunAt(t *testing.T) {
 	t.Parallel()

@@ -122,7 +122,7 @@ func (s Submitter) send(ctx context.Context, q queue.Queue, c store.Child) error
 	if !errors.Is(err, queue.ErrTooLarge) {
 		return err
 	}
-	claim, err := message.IdentifiedClaim(ctx, s.Bucket, u) // its identity made it too large
+	claim, err := message.IdentifiedClaim(ctx, s.Bucket, u) // of its identity, or of the server's limit
 	if err == nil {
 		_, err = q.Send(ctx, claim, queue.SendOptions{})
 	}

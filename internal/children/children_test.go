@@ -200,6 +200,37 @@ func TestSubmitLarge(t *testing.T) {
 	}
 }
 
+// small is a queue whose server takes messages of 8 KiB at most.
+type small struct{ queue.Queue }
+
+func (q small) Send(ctx context.Context, text string, o queue.SendOptions) (string, error) {
+	if len(text) > 8<<10 {
+		return "", queue.ErrTooLarge
+	}
+	return q.Queue.Send(ctx, text, o)
+}
+
+// A child that is larger than the queue's server allows is recorded as it is, and sent as a claim check.
+func TestSubmitToSmallQueue(t *testing.T) {
+	t.Parallel()
+	s, b, queues := newSubmitter(t)
+	low := queues[task.PriorityLow]
+	queues[task.PriorityLow] = small{low}
+	if err := s.Submit(t.Context(), store.Holder{JobID: "parent"}, tasks(1, `{"note":"`+strings.Repeat("x", 20<<10)+`"}`)); err != nil {
+		t.Fatal(err)
+	}
+	got, err := low.Receive(t.Context(), 1, time.Minute)
+	if err != nil || len(got) != 1 {
+		t.Fatal(len(got), err)
+	}
+	if d, err := task.Decode(got[0].Text, task.Options{ClientID: "acme"}); err != nil || d.ClaimCheck == "" {
+		t.Errorf("sent %.100s, %v", got[0].Text, err)
+	}
+	if recorded := b.recorded["parent.0"].Message; len(recorded) < 20<<10 || b.marked != recorded {
+		t.Errorf("recorded %.100s, marked %.100s", recorded, b.marked)
+	}
+}
+
 // Nothing is sent that was not recorded.
 func TestSubmitRefused(t *testing.T) {
 	t.Parallel()

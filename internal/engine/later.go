@@ -82,7 +82,7 @@ func (e *Engine) replace(ctx context.Context, d *delivery, t task.Task, text str
 		err = sendEnsured(ctx, d.queue, kept, o)
 	}
 	if errors.Is(err, queue.ErrTooLarge) { // the origin made it too large: a blob takes it, and the claim check has the origin
-		if kept, err = message.Fit(ctx, e.deps.Bucket, t, kept); err == nil {
+		if kept, err = message.Claim(ctx, e.deps.Bucket, t, kept); err == nil {
 			kept, err = task.Moved(kept, original)
 		}
 		if err == nil {

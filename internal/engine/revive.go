@@ -57,7 +57,11 @@ func (e *Engine) revive(ctx context.Context, s store.Stalled) (sent bool, err er
 	if recorded, err := e.deps.Store.Resend(ctx, again); err != nil || !recorded {
 		return false, err // the job moved on, or another worker's sweep was first
 	}
-	if err := e.sendRecorded(ctx, q, s.Job.ID, text, text); err != nil {
+	unsent := store.Unsent{JobID: s.Job.ID, Queue: again.Queue, Message: text}
+	err = sendFitting(ctx, e.deps.Bucket, unsent, func(fitting string) error {
+		return e.sendRecorded(ctx, q, s.Job.ID, fitting, text)
+	})
+	if err != nil {
 		return false, err
 	}
 	log.Warn("resent the message of a job that no worker had picked up", "attempts", s.Job.Attempts)

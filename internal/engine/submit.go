@@ -77,8 +77,8 @@ func (s Submitter) Send(ctx context.Context, recorded store.Submission) error {
 	return nil
 }
 
-// sendFitting sends a recorded message with its identity; one that is too large for its queue as a claim check. The identity
-// can make it so. Without a bucket there are no claim checks.
+// sendFitting sends a recorded message with its identity; one that is too large for its queue as a claim check. Its identity,
+// or a limit of the queue's server, can make it so. Without a bucket there are no claim checks.
 func sendFitting(ctx context.Context, bucket blob.Bucket, u store.Unsent, send func(text string) error) error {
 	err := send(message.Identified(u, u.Message))
 	if !errors.Is(err, queue.ErrTooLarge) || bucket == nil {

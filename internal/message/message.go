@@ -18,11 +18,11 @@ import (
 // queue holds 64 KiB, and a third less of a text that it has to keep as base64.
 const inline = 48 << 10
 
-// blobOf matches the names that Fit gives: the id and the hash of the text.
+// blobOf matches the names that put gives: the id and the hash of the text.
 var blobOf = pattern.New(`^` + blob.MessageFolder + `(.+)-[0-9a-f]{64}\.json$`)
 
-// JobOf returns the id of the job whose message Fit has put into a blob, by the blob's name. Those that senders wrote have
-// other names.
+// JobOf returns the id of the job whose message put has put into a blob, by the blob's name. Those that senders wrote
+// have other names.
 func JobOf(blobName string) (id string, ok bool) {
 	if m := blobOf.FindStringSubmatch(blobName); m != nil {
 		return m[1], true
@@ -90,9 +90,9 @@ func Identified(u store.Unsent, text string) string {
 	return named
 }
 
-// IdentifiedClaim is Identified for a message that it makes too large for its queue: a claim check.
+// IdentifiedClaim is Identified for a message that its queue has refused as too large: a claim check.
 func IdentifiedClaim(ctx context.Context, bucket blob.Bucket, u store.Unsent) (string, error) {
-	claim, err := Fit(ctx, bucket, task.Task{ID: u.JobID}, Identified(u, u.Message))
+	claim, err := Claim(ctx, bucket, task.Task{ID: u.JobID}, Identified(u, u.Message))
 	if err != nil {
 		return "", err
 	}
@@ -101,12 +101,29 @@ func IdentifiedClaim(ctx context.Context, bucket blob.Bucket, u store.Unsent) (s
 
 // Fit makes a message with the text of another one, as it is if it is not too large for a queue. Some queues deliver
 // larger messages than they take from here: a sender wrote to the server itself. Of a larger one the blob of a claim
-// check holds the text. Only the id and the type of the task are used. The blob's name has the hash of the text: a
-// repetition writes the same blob, and another message of the same id doesn't change what this one stands for.
+// check holds the text. Only the id and the type of the task are used.
 func Fit(ctx context.Context, bucket blob.Bucket, t task.Task, text string) (string, error) {
 	if len(text) <= inline {
 		return text, nil
 	}
+	return put(ctx, bucket, t, text)
+}
+
+// Claim makes a claim check of a text of any size, for a queue that has refused it: its limit may be below that of Fit.
+// A claim check stays as it is, since the blob of one can't hold another.
+func Claim(ctx context.Context, bucket blob.Bucket, t task.Task, text string) (string, error) {
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(text), &members); err == nil {
+		if check := string(members["claim_check"]); check != "" && check != "null" {
+			return text, nil
+		}
+	}
+	return put(ctx, bucket, t, text)
+}
+
+// put puts a text into a blob and returns the claim check of it. The blob's name has the hash of the text: a repetition
+// writes the same blob, and another message of the same id doesn't change what this one stands for.
+func put(ctx context.Context, bucket blob.Bucket, t task.Task, text string) (string, error) {
 	name := fmt.Sprintf(blob.MessageFolder+"%s-%x.json", t.ID, sha256.Sum256([]byte(text)))
 	if _, err := bucket.Put(ctx, name, strings.NewReader(text), "application/json"); err != nil {
 		return "", fmt.Errorf("put the message of job %s, which is too large for the queue, into a blob: %w", t.ID, err)
