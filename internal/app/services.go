@@ -69,7 +69,7 @@ func (t *Tenant) natsQueues(context.Context) (queue.Service, error) {
 			t.log.Warn("NATS denies the tenant's inbox, so answers come to that of all users of the account; "+
 				"allow it and restart (docs/nats.md)", "inbox", natsconn.Inbox(c.ClientID)+".>", "error", err)
 		},
-		OnRisk:    func(risk string) { t.log.Warn("NATS may lose tasks", "risk", risk) },
+		OnRisk:    func(risk string) { t.log.Warn("NATS may lose or refuse tasks", "risk", risk) },
 		OnMessage: t.wakeForTasks,
 		OnDeaf: func(err error) {
 			t.log.Warn("NATS denies the right to subscribe to the subjects of tasks; new tasks are found by polling",

@@ -48,8 +48,8 @@ type Options struct {
 	// OnSharedInbox is called when a connection was made whose login may not subscribe to the owner's inbox: answers
 	// come to that of all users of the account. It must not block. May be nil.
 	OnSharedInbox func(err error)
-	// OnRisk is called by Ensure for each setting by which a stream may lose messages, when it first sees the stream. It
-	// must not block. May be nil.
+	// OnRisk is called by Ensure for each setting by which a stream may lose messages, or refuse small ones, when it first
+	// sees the stream. It must not block. May be nil.
 	OnRisk func(risk string)
 	// OnMessage is called when a message is published to a queue that is received from. A denied right to subscribe to
 	// the queue's subject is not an error: OnMessage is not called, and OnDeaf is, once. They must not block; both may

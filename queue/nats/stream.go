@@ -73,7 +73,7 @@ func (q *natsQueue) Ensure(ctx context.Context) error {
 		if err := q.checkStream(c); err != nil {
 			return err
 		}
-		q.warn(c)
+		q.warn(c, w.MaxPayload())
 		return q.ensureConsumer(ctx, stream)
 	})
 	return q.explain(ctx, "create", err)

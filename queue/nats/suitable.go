@@ -39,10 +39,23 @@ func limitOf(c jetstream.StreamConfig) string {
 	return ""
 }
 
-// warn tells of how a stream may lose tasks, once for each stream. It may be the operator's choice, and a site that ran
-// with it must not stop at an upgrade.
-func (q *natsQueue) warn(c jetstream.StreamConfig) {
-	var risks []string
+// warn tells of how a stream may lose or refuse tasks, once for each stream. It may be the operator's choice, and a site
+// that ran with it must not stop at an upgrade.
+func (q *natsQueue) warn(c jetstream.StreamConfig, maxPayload int64) {
+	q.service.mu.Lock()
+	known := q.warned[c.Name]
+	q.warned[c.Name] = true
+	q.service.mu.Unlock()
+	if known {
+		return
+	}
+	for _, risk := range append(losses(c), smallLimits(c, maxPayload)...) {
+		q.OnRisk(risk)
+	}
+}
+
+// losses are the settings of a stream by which tasks that wait are lost.
+func losses(c jetstream.StreamConfig) (risks []string) {
 	if limit := limitOf(c); c.Discard == jetstream.DiscardOld && limit != "" {
 		risks = append(risks, fmt.Sprintf("the stream %[1]s has %[2]s and discard old, so it removes tasks that wait when it is "+
 			"full; set discard of it to new (nats stream edit %[1]s --discard new), or remove the limit", c.Name, limit))
@@ -59,16 +72,21 @@ func (q *natsQueue) warn(c jetstream.StreamConfig) {
 	if c.Storage == jetstream.MemoryStorage {
 		risks = append(risks, fmt.Sprintf("the stream %s is in memory: its tasks are lost when its servers stop", c.Name))
 	}
-	q.service.mu.Lock()
-	known := q.warned[c.Name]
-	q.warned[c.Name] = true
-	q.service.mu.Unlock()
-	if known {
-		return
+	return risks
+}
+
+// smallLimits are the limits that refuse messages which the contract allows.
+func smallLimits(c jetstream.StreamConfig, maxPayload int64) (risks []string) {
+	const consequence = "the worker's own tasks that are larger go through the container, and those of other senders are refused"
+	if c.MaxMsgSize > 0 && c.MaxMsgSize < maxText {
+		risks = append(risks, fmt.Sprintf("the stream %[1]s takes messages of %[2]d bytes at most (max_msg_size): %[3]s; set it to "+
+			"%[4]d at least (nats stream edit %[1]s --max-msg-size %[4]d), or to -1", c.Name, c.MaxMsgSize, consequence, maxText))
 	}
-	for _, risk := range risks {
-		q.OnRisk(risk)
+	if maxPayload > 0 && maxPayload < maxText {
+		risks = append(risks, fmt.Sprintf("the server takes messages of %d bytes at most (max_payload): %s; set it to %d at least "+
+			"in the server's configuration", maxPayload, consequence, maxText))
 	}
+	return risks
 }
 
 func (q *natsQueue) unsuitable(problem, remedy string) error {

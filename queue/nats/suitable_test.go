@@ -6,8 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/seed-7227ef26/async-worker/queue"
 	"github.com/seed-7227ef26/async-worker/queue/nats"
 	"github.com/seed-7227ef26/async-worker/queue/nats/natstest"
 )
@@ -36,6 +38,8 @@ func TestForeignStreams(t *testing.T) {
 		"a day":      {func(c *jetstream.StreamConfig) { c.MaxAge = 24 * time.Hour }, "", 1},
 		"a month":    {func(c *jetstream.StreamConfig) { c.MaxAge = 30 * 24 * time.Hour }, "", 0},
 		"memory":     {func(c *jetstream.StreamConfig) { c.Storage = jetstream.MemoryStorage }, "", 1},
+		"large":      {func(c *jetstream.StreamConfig) { c.MaxMsgSize = 64 << 10 }, "", 0},
+		"small":      {func(c *jetstream.StreamConfig) { c.MaxMsgSize = 64<<10 - 1 }, "", 1},
 		"no subject": {func(c *jetstream.StreamConfig) { c.Subjects = []string{"other"} }, "add the subject", 0},
 		"another client's": {func(c *jetstream.StreamConfig) {
 			c.Metadata = map[string]string{"async-worker-client": "southhaven"}
@@ -72,6 +76,21 @@ func TestForeignStreams(t *testing.T) {
 				t.Errorf("%d risks, want %d", len(risks), c.risks)
 			}
 		})
+	}
+}
+
+// A server that takes small messages only is told of, and a larger one is too large for the queue.
+func TestSmallPayloads(t *testing.T) {
+	t.Parallel()
+	s := natstest.Start(t, func(o *server.Options) { o.MaxPayload = 8 << 10 })
+	var risks []string
+	q, _ := jobs(t, s, nats.Options{OnRisk: func(risk string) { risks = append(risks, risk) }})
+	must(t, q.Ensure(t.Context()))
+	if len(risks) != 1 || !strings.Contains(risks[0], "8192 bytes at most (max_payload)") {
+		t.Errorf("told %q", risks)
+	}
+	if _, err := q.Send(t.Context(), strings.Repeat("x", 20<<10), queue.SendOptions{}); !errors.Is(err, queue.ErrTooLarge) {
+		t.Error(err)
 	}
 }
 
