@@ -12,6 +12,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/blob/dir"
 	"github.com/seed-7227ef26/async-worker/internal/engine"
 	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/task"
 	"github.com/seed-7227ef26/async-worker/queue"
 )
@@ -36,26 +37,7 @@ func TestLargerThanTheServerAllows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, c := range map[string]struct {
-		prepare  func(w *world, s engine.Submitter) error
-		attempts int
-	}{
-		"submitted": {func(w *world, s engine.Submitter) error {
-			_, err := s.Submit(w.Context(), decoded.Task)
-			return err
-		}, 1},
-		"recorded": {func(w *world, s engine.Submitter) error {
-			recorded, err := s.Submission(decoded.Task)
-			if err == nil {
-				_, err = w.store.Submit(w.Context(), recorded)
-			}
-			return err
-		}, 1},
-		"lost": {func(w *world, _ engine.Submitter) error {
-			w.begun(text, 3)
-			return nil
-		}, 2},
-	} {
+	for name, attempts := range map[string]int{"submitted": 1, "recorded": 1, "lost": 2} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) {
 				w.bucket = dir.New(t.TempDir())
@@ -63,7 +45,19 @@ func TestLargerThanTheServerAllows(t *testing.T) {
 				s := engine.Submitter{
 					Store: w.store, Queues: w.queues, Bucket: w.bucket, MaxAttempts: func(task.Type) int { return 3 },
 				}
-				if err := c.prepare(w, s); err != nil {
+				var err error
+				switch name {
+				case "submitted":
+					_, err = s.Submit(w.Context(), decoded.Task)
+				case "recorded":
+					var recorded store.Submission
+					if recorded, err = s.Submission(decoded.Task); err == nil {
+						_, err = w.store.Submit(w.Context(), recorded)
+					}
+				case "lost":
+					w.begun(text, 3)
+				}
+				if err != nil {
 					w.Fatal(err)
 				}
 				w.start(func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
@@ -73,7 +67,7 @@ func TestLargerThanTheServerAllows(t *testing.T) {
 					return done(ctx, c)
 				})
 				w.settled(20 * time.Minute)
-				w.expectState("t1", job.Succeeded, c.attempts)
+				w.expectState("t1", job.Succeeded, attempts)
 				w.expectDepth(w.queues.Normal, 0)
 				w.expectInvariants()
 				if logs := w.logs.String(); strings.Contains(logs, "can't find or resend lost messages") {

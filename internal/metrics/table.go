@@ -231,7 +231,7 @@ var (
 		"async_worker_slots", Gauge, nil, "how many tasks may run at a time (WORKER_CONCURRENCY)", nil,
 	}
 	slotsUsed = Definition{
-		"async_worker_slots_in_use", Gauge, nil, "slots that are in use, by tasks or by a receive in progress", nil,
+		"async_worker_slots_in_use", Gauge, nil, "slots in which a task runs", nil,
 	}
 	typeLimit = Definition{
 		"async_worker_type_limit", Gauge,
