@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/seed-7227ef26/async-worker/internal/app"
 	"github.com/seed-7227ef26/async-worker/internal/blob/dir"
 )
 
@@ -21,7 +22,12 @@ func TestFolderOfATenant(t *testing.T) {
 	}
 	const worker = 4711
 	root := t.TempDir()
-	folder, document := filepath.Join(root, "blobs"), filepath.Join(root, "a.md")
+	shown, err := os.MkdirTemp("/dev/shm", "blobs") //nolint:usetesting // a tenant's worker would not see a folder below /tmp
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(shown) })
+	folder, document := filepath.Join(shown, "blobs"), filepath.Join(root, "a.md")
 	putTenant(t, root, "southhaven", "127.0.0.1:1")
 	write(t, filepath.Join(root, tenantsDir, "southhaven.env"), "LLM_PROVIDER=offline\nBLOB_BACKEND=dir\nBLOB_DIR="+folder+"\n")
 	write(t, document, "content")
@@ -69,4 +75,19 @@ func TestFolderOfATenant(t *testing.T) {
 		!strings.Contains(seen, "blobs/derived belongs to user 0") {
 		t.Errorf("root's folder in it: exit %d, %s: %s", code, sick, seen)
 	}
+}
+
+// TestFolderThatTheUnitHides: documents below /tmp are not what the worker of a tenant finds there.
+func TestFolderThatTheUnitHides(t *testing.T) {
+	t.Parallel()
+	root := machineWith(t, "southhaven")
+	write(t, filepath.Join(root, tenantsDir, "southhaven.env"), "LLM_PROVIDER=offline\nBLOB_BACKEND=dir\nBLOB_DIR=/tmp/documents\n")
+	for _, command := range [][]string{
+		{"check-config"}, {"doctor", "--skip", "queues,store,models,docling,gateway,webhooks,events,cognee,clock,machine,unit"},
+	} {
+		invoke(t, app.Tenant{}, nil, "", append(command, "--root", root, "--tenant", "southhaven")...).want(t, exitConfig,
+			`"/tmp/documents" is hidden from workers`, "use /var/lib/async-worker/southhaven/documents")
+	}
+	invoke(t, app.Tenant{}, nil, "", "tenant", "add", "northhaven", "--root", root, "--blob-backend", "dir",
+		"--blob-dir", "/home/ann/documents", "--llm-provider", "offline").want(t, exitConfig, `"/home/ann/documents" is hidden from workers`)
 }

@@ -34,6 +34,12 @@ func (l *loader) checkFolder() {
 		return
 	}
 	dir := l.cfg.BlobDir
+	if hides := l.hidden(dir); hides != "" {
+		l.problem("BLOB_DIR", quoted(dir)+" is hidden from workers: their unit has a "+hides+" of its own, or none",
+			"use "+filepath.Join(stateRoot, l.cfg.ClientID, "documents")+", or another folder that the unit shows, such as one "+
+				"below /srv, and move the documents there")
+		return
+	}
 	switch info, err := os.Stat(dir); {
 	case err == nil && !info.IsDir():
 		l.problem("BLOB_DIR", quoted(dir)+" is not a folder", "set it to the folder of the documents")
@@ -53,4 +59,32 @@ func (l *loader) inState(path string) bool {
 		}
 	}
 	return false
+}
+
+// HiddenFolder returns the folder with a file that the unit hides from workers (ProtectHome=, PrivateTmp=), or that of the
+// settings, which no worker may enter; empty: the file is in none of them.
+func HiddenFolder(file string) string {
+	for _, folder := range []string{"/root", "/home", "/run/user", "/tmp", "/var/tmp", "/etc/async-worker"} {
+		if file == folder || strings.HasPrefix(file, folder+"/") {
+			return folder
+		}
+	}
+	return ""
+}
+
+// hidden returns the folder that the worker's unit hides and that dir is in; empty: there is none, or the worker has no
+// unit. Within the unit a folder that exists is one that it shows (BindPaths=), as its /tmp is empty at each start.
+func (l *loader) hidden(dir string) string {
+	ofTenant, inUnit := l.src.Hidden != nil, l.env["STATE_DIRECTORY"] != ""
+	if !ofTenant && !inUnit || l.inState(dir) || l.src.Shows != nil && l.src.Shows(l.cfg.ClientID) {
+		return ""
+	}
+	target, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return HiddenFolder(dir)
+	}
+	if !ofTenant {
+		return ""
+	}
+	return HiddenFolder(target)
 }

@@ -20,6 +20,9 @@ type Sources struct {
 	List     func(dir string) []string    // the names of the files in $CREDENTIALS_DIRECTORY; nil: they are not looked at
 	Hidden   func(path string) string     // why the worker can't read a file that ReadFile can; nil: it can read all of them
 
+	// Shows reports whether the operator has changed which folders the unit of a tenant hides; nil: it hides the usual ones.
+	Shows func(client string) bool
+
 	keep map[string]resolved // overrides all sources, for settings that are not live
 }
 

@@ -191,6 +191,7 @@ func (m *Machine) sources(name string, file *envFile, secrets map[string]string)
 		Environ: append(append(shared.environ(), file.environ()...), "CREDENTIALS_DIRECTORY="+credentials),
 		Files:   m.origins(name, shared, file),
 		Hidden:  m.hidden,
+		Shows:   m.shows,
 		List:    func(string) []string { return slices.Collect(maps.Keys(secrets)) },
 		ReadFile: func(file string) ([]byte, error) {
 			dir, base := path.Split(file)

@@ -6,12 +6,11 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"strings"
-)
 
-// hiddenFolders are the folders that the unit hides from workers (ProtectHome=, PrivateTmp=), and that of the settings,
-// which no worker may enter.
-var hiddenFolders = []string{"/root", "/home", "/run/user", "/tmp", "/var/tmp", "/" + settingsFolder}
+	"github.com/seed-7227ef26/async-worker/internal/config"
+)
 
 // Hidden returns why a worker of this machine can't read a file that root can; empty: it can. A worker's user is in no
 // group but its own, so it reads what everybody can.
@@ -34,10 +33,8 @@ func hidden(file string, stat func(string) (fs.FileInfo, error)) string {
 	if strings.HasPrefix(file, "/run/credentials/") { // those of the unit, which are the worker's
 		return ""
 	}
-	for _, folder := range hiddenFolders {
-		if strings.HasPrefix(file, folder+"/") {
-			return folder + " is hidden from workers"
-		}
+	if folder := config.HiddenFolder(file); folder != "" {
+		return folder + " is hidden from workers"
 	}
 	needs := fs.FileMode(0o004) // to read the file, and to pass through its folders
 	for name := file; name != "/"; name, needs = path.Dir(name), 0o001 {
@@ -46,4 +43,23 @@ func hidden(file string, stat func(string) (fs.FileInfo, error)) string {
 		}
 	}
 	return ""
+}
+
+var showsFolders = regexp.MustCompile(`(?m)^\s*(BindPaths|BindReadOnlyPaths|PrivateTmp|ProtectHome)\s*=`)
+
+// Shows reports whether a drop-in changes which folders the unit of a tenant of this machine hides.
+func Shows(client string) bool { return shows(os.DirFS("/"), client) }
+
+func (m *Machine) shows(client string) bool { return shows(m.root.FS(), client) }
+
+func shows(machine fs.FS, client string) bool {
+	for _, unit := range []string{"async-worker@", "async-worker@" + client} {
+		files, _ := fs.Glob(machine, "etc/systemd/system/"+unit+".service.d/*.conf") // the pattern is right
+		for _, file := range files {
+			if text, err := fs.ReadFile(machine, file); err == nil && showsFolders.Match(text) {
+				return true
+			}
+		}
+	}
+	return false
 }

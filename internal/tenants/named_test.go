@@ -49,6 +49,35 @@ func TestNamedFilesThatTheWorkerCantRead(t *testing.T) {
 	}
 }
 
+// A folder of documents that the unit hides is refused, unless a drop-in shows it.
+func TestFolderThatTheUnitHides(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		dropIn, text string
+		hidden       bool
+	}{
+		{hidden: true},
+		{"async-worker@southhaven.service.d/documents.conf", "[Service]\nBindPaths=/home/ann/documents\n", false},
+		{"async-worker@.service.d/documents.conf", "[Service]\nProtectHome=no\n", false},
+		{"async-worker@.service.d/documents.conf", "[Service]\nMemoryMax=2G\n", true},
+		{"async-worker@northhaven.service.d/documents.conf", "[Service]\nProtectHome=no\n", true},
+	} {
+		m, root := machine(t)
+		if c.dropIn != "" {
+			file := filepath.Join(root, "etc/systemd/system", c.dropIn)
+			if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(c.text), 0o600)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		change := valid("southhaven")
+		change.Settings["BLOB_BACKEND"], change.Settings["BLOB_DIR"] = "dir", "/tmp/documents"
+		_, err := m.Add(change)
+		if got := err != nil && strings.Contains(err.Error(), "hidden from workers"); got != c.hidden || err != nil && !got {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}
+
 // What no setting and no library is called is told, in a tenant's own file and among its credentials.
 func TestUnknownNamesAreTold(t *testing.T) {
 	t.Parallel()

@@ -16,7 +16,7 @@ import (
 func TestSharedWithAnotherTenant(t *testing.T) {
 	t.Parallel()
 	m, root := machine(t)
-	folder := t.TempDir()
+	const folder = "/srv/documents"
 	with := func(name, addr string) Change {
 		c := valid(name)
 		delete(c.Settings, "AZURE_STORAGE_ACCOUNT")
