@@ -60,10 +60,7 @@ func (l *loader) checkEvents() {
 	if !l.fine("EVENTS_URL") {
 		return
 	}
-	if _, err := natskey.Parse(l.cfg.Events.Key.Reveal()); err != nil && l.cfg.Events.NATS() {
-		l.problem("EVENTS_KEY", "EVENTS_URL is of NATS, and it is neither the content of a .creds file, nor the whole seed "+
-			"of an NKey, nor a token", "set EVENTS_KEY_FILE to the path of the .creds file, or copy the seed or token again")
-	}
+	l.checkEventsKey()
 	for one := range strings.SplitSeq(l.cfg.Events.URL.Reveal(), ",") {
 		u, err := url.Parse(strings.TrimSpace(one))
 		if err == nil && slices.Contains([]string{"http", "nats", "ws"}, u.Scheme) && !httpurl.Loopback(u.Hostname()) {
@@ -72,4 +69,27 @@ func (l *loader) checkEvents() {
 			return
 		}
 	}
+}
+
+func (l *loader) checkEventsKey() {
+	key := l.cfg.Events.Key.Reveal()
+	form, err := natskey.Parse(key)
+	switch {
+	case !l.cfg.Events.NATS():
+		if !headerValue(key) {
+			l.problem("EVENTS_KEY", "it holds "+notInKeys, oneLine)
+		}
+	case err != nil:
+		l.problem("EVENTS_KEY", "EVENTS_URL is of NATS, and it is neither the content of a .creds file, nor the whole seed "+
+			"of an NKey, nor a token", "set EVENTS_KEY_FILE to the path of the .creds file, or copy the seed or token again")
+	case form == natskey.Token && fileLike(key):
+		l.problem("EVENTS_KEY", "it is the name of a file, not a key",
+			"set EVENTS_KEY_FILE to the path of the .creds file, or put the file's content into the credential")
+	}
+}
+
+// fileLike reports whether a token is the name of a file. A token in base64 may begin with a slash, and has capitals.
+func fileLike(token string) bool {
+	return strings.HasSuffix(token, ".creds") || strings.HasSuffix(token, ".nk") ||
+		strings.HasPrefix(token, "/") && token == strings.ToLower(token)
 }

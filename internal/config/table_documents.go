@@ -16,7 +16,7 @@ func documents() []Setting {
 		{
 			Name: "DOCLING_API_KEY", Secret: true, Groups: Extract, Live: true,
 			Help:  "the key for DOCLING_URL, if it needs one",
-			parse: secret(func(c *Config) *Secret { return &c.Docling.APIKey }),
+			parse: headerSecret(func(c *Config) *Secret { return &c.Docling.APIKey }),
 		},
 		{
 			Name: "EXTRACTOR", Shown: "docling when DOCLING_URL is set, else native", Groups: Extract, Live: true,
@@ -47,7 +47,7 @@ func documents() []Setting {
 		{
 			Name: "OCR_API_KEY", Secret: true, Groups: Extract, Live: true,
 			Help:  "the key for OCR_BASE_URL, if it needs one",
-			parse: secret(func(c *Config) *Secret { return &c.OCR.APIKey }),
+			parse: headerSecret(func(c *Config) *Secret { return &c.OCR.APIKey }),
 		},
 		{
 			Name: "OCR_CONCURRENCY", Default: "0", Unit: "pages", Groups: Extract, Live: true,

@@ -11,7 +11,7 @@ func models() []Setting {
 		{
 			Name: "OPENAI_API_KEY", Secret: true, Groups: Models, Live: true,
 			Help:  "the key for OPENAI_BASE_URL",
-			parse: secret(func(c *Config) *Secret { return &c.OpenAI.APIKey }),
+			parse: headerSecret(func(c *Config) *Secret { return &c.OpenAI.APIKey }),
 		},
 		{
 			Name: "OPENAI_BASE_URL", Default: openAIService, Groups: Models, Live: true,
@@ -83,7 +83,7 @@ func models() []Setting {
 		{
 			Name: "AZURE_OPENAI_API_KEY", Secret: true, Groups: Models, Live: true,
 			Help:  "the key for AZURE_OPENAI_ENDPOINT",
-			parse: secret(func(c *Config) *Secret { return &c.AzureOpenAI.APIKey }),
+			parse: headerSecret(func(c *Config) *Secret { return &c.AzureOpenAI.APIKey }),
 		},
 		{
 			Name: "AZURE_OPENAI_API_VERSION", Default: "2024-10-21", Groups: Models, Live: true,
@@ -105,7 +105,7 @@ func models() []Setting {
 		{
 			Name: "RERANK_API_KEY", Secret: true, Groups: Models,
 			Help:  "the key for RERANK_URL, if it needs one",
-			parse: secret(func(c *Config) *Secret { return &c.Rerank.APIKey }),
+			parse: headerSecret(func(c *Config) *Secret { return &c.Rerank.APIKey }),
 		},
 		{
 			Name: "EMBEDDING_DIMENSIONS", Default: "1536", Groups: Models | Store | Schema,

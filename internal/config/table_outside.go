@@ -45,7 +45,7 @@ func outside() []Setting {
 		{
 			Name: "COGNEE_API_KEY", Secret: true, Groups: Cognee,
 			Help:  "the API key for COGNEE_URL (X-Api-Key); unset: for a server without access control",
-			parse: secret(func(c *Config) *Secret { return &c.Cognee.APIKey }),
+			parse: headerSecret(func(c *Config) *Secret { return &c.Cognee.APIKey }),
 		},
 		{
 			Name: "HTTP_ADDR", Groups: HTTP,

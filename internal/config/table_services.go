@@ -99,21 +99,21 @@ func services() []Setting {
 		{
 			Name: "SUPABASE_SERVICE_ROLE_KEY", Secret: true, Groups: Store,
 			Help:  "a key to the whole project; SUPABASE_KEY takes precedence",
-			parse: secret(func(c *Config) *Secret { return &c.Supabase.Key }),
+			parse: headerSecret(func(c *Config) *Secret { return &c.Supabase.Key }),
 		},
 		{
 			Name: "SUPABASE_KEY", Secret: true, Groups: Store,
 			Help: "a key to this tenant's rows only",
-			parse: func(c *Config, s string) *fault {
-				c.Supabase.Key, c.Supabase.TenantKey = NewSecret(s), true
-				return nil
-			},
+			parse: headerSecret(func(c *Config) *Secret {
+				c.Supabase.TenantKey = true
+				return &c.Supabase.Key
+			}),
 		},
 		{
 			Name: "SUPABASE_ANON_KEY", Secret: true, Groups: Store,
 			Help: "the project's anon or publishable key, which Supabase's gateway needs in addition to a " +
 				"SUPABASE_KEY that you signed yourself",
-			parse: secret(func(c *Config) *Secret { return &c.Supabase.AnonKey }),
+			parse: headerSecret(func(c *Config) *Secret { return &c.Supabase.AnonKey }),
 		},
 		{
 			Name: "DATABASE_URL", Secret: true, Groups: Store | Database,
