@@ -47,6 +47,7 @@ func (l *loader) check(groups Group) {
 	if groups&Worker != 0 {
 		l.checkGateway()
 		l.checkPII()
+		l.checkStepTimeout()
 	}
 	if groups&Worker != 0 && l.fine("POLL_MIN_MS", "POLL_MAX_MS") && l.cfg.PollMin > l.cfg.PollMax {
 		l.problem("POLL_MIN_MS", fmt.Sprintf("%d is more than POLL_MAX_MS, which is %d",
@@ -68,6 +69,7 @@ func (l *loader) check(groups Group) {
 	if groups&HTTP != 0 {
 		l.checkHTTP()
 	}
+	l.checkUseless()
 }
 
 // checkCognee demands an address for a key, and warns of what others could read on the way.
@@ -90,10 +92,7 @@ func (l *loader) checkHTTP() {
 	}
 	l.checkSigning()
 	host, _, err := net.SplitHostPort(l.cfg.HTTPAddr)
-	switch {
-	case token && !addr:
-		l.warn("HTTP_TOKEN", "it is set, but HTTP_ADDR is not: it has no effect", "set HTTP_ADDR, or unset it")
-	case addr && err == nil && !httpurl.Loopback(host):
+	if addr && err == nil && !httpurl.Loopback(host) {
 		l.checkReachable(token)
 	}
 }

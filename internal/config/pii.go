@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 
 	"github.com/seed-7227ef26/async-worker/internal/httpurl"
@@ -9,14 +10,7 @@ import (
 )
 
 func (l *loader) checkPII() {
-	off := l.fine("PII_MODE") && l.cfg.PII.Mode == PIIOff
-	for _, name := range []string{"PII_KINDS", "PII_DETECTOR_URL"} {
-		if l.given(name) && off {
-			l.warn(name, "it is set, but PII_MODE is off: personal data are not looked for",
-				"set PII_MODE to tag or redact, or unset it")
-		}
-	}
-	if !off {
+	if l.fine("PII_MODE") && l.cfg.PII.Mode != PIIOff {
 		l.checkKinds()
 	}
 	if httpurl.Exposed(l.cfg.PII.DetectorURL) {
@@ -25,22 +19,27 @@ func (l *loader) checkPII() {
 	}
 }
 
-// checkKinds refuses a list of kinds of which nothing is found: personal data would go on to the model and the index. It
-// warns of kinds that nothing finds beside others. A detector may have kinds that only it knows.
+// checkKinds refuses a list of kinds of which nothing is found, and one with a misspelt kind: personal data would go on to
+// the model and the index. It warns of kinds that nothing is known to find beside others: a detector may have recognizers of
+// the operator's.
 func (l *loader) checkKinds() {
-	known := kind.Patterns()
+	known, problem := names(kind.Patterns()), " is not a kind that is found without a detector"
+	remedy := "use " + alternatives(known) + ", or set PII_DETECTOR_URL to a detector that finds it"
+	if l.given("PII_DETECTOR_URL") {
+		remedy = "use " + alternatives(known) + ", or a name of https://microsoft.github.io/presidio/supported_entities/; a kind that " +
+			"only a recognizer of your own finds needs one of these beside it"
+		known, problem = append(known, kind.Presidio()...), " is a kind neither of the worker nor of a recognizer that comes with Presidio"
+	}
 	var unknown []Problem
 	for _, k := range l.cfg.PII.Kinds {
-		switch ours, renamed := kind.OfPresidio(k); {
-		case renamed:
+		if ours, renamed := kind.OfPresidio(k); renamed {
 			unknown = append(unknown, Problem{
 				"PII_KINDS", fmt.Sprintf("%s is Presidio's name; the kind is called %s here", quoted(k), ours), "use " + string(ours),
 			})
-		case !l.given("PII_DETECTOR_URL") && !slices.Contains(known, kind.Kind(k)):
-			unknown = append(unknown, Problem{
-				"PII_KINDS", quoted(k) + " is not a kind that is found without a detector",
-				"use " + alternatives(names(known)) + ", or set PII_DETECTOR_URL to a detector that finds it",
-			})
+		} else if near := nearestKind(k, known); near != "" {
+			l.problem("PII_KINDS", quoted(k)+problem, fmt.Sprintf("did you mean %s?", near))
+		} else if !slices.Contains(known, k) {
+			unknown = append(unknown, Problem{"PII_KINDS", quoted(k) + problem, remedy})
 		}
 	}
 	say := l.warn
@@ -50,6 +49,37 @@ func (l *loader) checkKinds() {
 	for _, p := range unknown {
 		say(p.Name, p.Problem, p.Remedy)
 	}
+}
+
+var countryPrefix = regexp.MustCompile(`^[A-Z]{2}_`)
+
+// nearestKind returns our name of the known kind that k most likely means: one with a letter more, fewer or changed, or two
+// changed places; empty: none, or k is known. Kinds of different countries are different, and so may short ones be (BBAN,
+// IBAN).
+func nearestKind(k string, known []string) string {
+	if slices.Contains(known, k) {
+		return ""
+	}
+	const least = 5 // letters
+	country := countryPrefix.FindString(k)
+	for _, name := range known {
+		rest := name[len(countryPrefix.FindString(name)):]
+		if countryPrefix.FindString(name) != country || len(rest) < least {
+			continue
+		}
+		if d := EditDistance(k[len(country):], rest); d == 1 || d == 2 && sameLetters(k, name) {
+			if ours, renamed := kind.OfPresidio(name); renamed {
+				return string(ours)
+			}
+			return name
+		}
+	}
+	return ""
+}
+
+func sameLetters(a, b string) bool {
+	sorted := func(s string) string { return string(slices.Sorted(slices.Values([]byte(s)))) }
+	return sorted(a) == sorted(b)
 }
 
 func names(kinds []kind.Kind) []string {

@@ -86,3 +86,12 @@ func worker() []Setting {
 		},
 	}
 }
+
+// checkStepTimeout warns of a step that may take as long as its task: a model that hangs then ends the task with the
+// class timeout, which has no retry, and not with network_timeout.
+func (l *loader) checkStepTimeout() {
+	if l.fine("STEP_TIMEOUT_SEC", "TASK_TIMEOUT_SEC") && l.cfg.StepTimeout >= l.cfg.TaskTimeout {
+		l.warn("STEP_TIMEOUT_SEC", "it is not less than TASK_TIMEOUT_SEC: a model request that hangs ends its task for good",
+			"lower it, or raise TASK_TIMEOUT_SEC")
+	}
+}
