@@ -157,6 +157,14 @@ func (d *opening) privacy(cfg config.Config) {
 			}
 			return errors.Join(probeDetector(ctx, detector), detector.Close())
 		}
+		d.worker.Undetected = func(ctx context.Context) ([]string, error) {
+			detector, err := openDetector(cfg)
+			if err != nil {
+				return nil, err
+			}
+			missing, err := notFound(ctx, detector, cfg.PII.Kinds)
+			return missing, errors.Join(err, detector.Close())
+		}
 	}
 }
 

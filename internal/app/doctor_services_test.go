@@ -19,11 +19,14 @@ func TestDoctorAsksWhatReadsPages(t *testing.T) {
 	t.Parallel()
 	model := llmtest.New(t, llmtest.Options{})
 	analyzer := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != "/analyze" {
+		switch r.URL.Path {
+		case "/analyze":
+			_, _ = io.WriteString(w, "[[]]")
+		case "/supportedentities":
+			_, _ = io.WriteString(w, map[string]string{"en": `["PERSON","PHONE_NUMBER"]`, "de": `["DE_TAX_ID"]`}[r.FormValue("language")])
+		default:
 			http.NotFound(w, r)
-			return
 		}
-		_, _ = io.WriteString(w, "[[]]")
 	}))
 	t.Cleanup(analyzer.Close)
 	right := func(c *config.Config) {
@@ -51,6 +54,15 @@ func TestDoctorAsksWhatReadsPages(t *testing.T) {
 		"not a detector": {func(c *config.Config) {
 			c.PII.DetectorURL += "/x"
 		}, doctor.OK, doctor.Fail, doctor.Unavailable, "PII_DETECTOR_URL"},
+		"kinds that are found": {func(c *config.Config) {
+			c.PII.Kinds, c.PII.DetectorLanguages = []string{"EMAIL", "NATIONAL_ID", "PERSON"}, []string{"de", "en"}
+		}, doctor.OK, doctor.OK, "", ""},
+		"a kind that nothing finds": {func(c *config.Config) {
+			c.PII.Kinds = []string{"EMAIL", "PERSON", "LOCATION"}
+		}, doctor.OK, doctor.Fail, doctor.Config, "nothing finds LOCATION, of"},
+		"a language without kinds": {func(c *config.Config) {
+			c.PII.Kinds, c.PII.DetectorLanguages = []string{"PERSON"}, []string{"en", "fr"}
+		}, doctor.OK, doctor.Warn, "", ""},
 		"the account of chat": {func(c *config.Config) {
 			c.OCR = config.OCR{}
 		}, doctor.Fail, doctor.OK, doctor.Permission, "OPENAI_API_KEY"},

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/seed-7227ef26/async-worker/internal/config"
 	"github.com/seed-7227ef26/async-worker/internal/enrich"
@@ -12,7 +13,7 @@ import (
 )
 
 // openPrivacy returns the filter for personal data; nil when PII_MODE is off.
-func (t *Tenant) openPrivacy() (*privacy.Filter, error) {
+func (t *Tenant) openPrivacy(ctx context.Context) (*privacy.Filter, error) {
 	c := t.Config.PII
 	if c.Mode == string(privacy.Off) {
 		return nil, nil //nolint:nilnil // a nil Filter changes nothing
@@ -24,7 +25,15 @@ func (t *Tenant) openPrivacy() (*privacy.Filter, error) {
 			return nil, err
 		}
 		t.closers = append(t.closers, external.Close)
-		t.probe(taskerr.Privacy, func(ctx context.Context) error { return probeDetector(ctx, external) })
+		kinds := &kindCheck{log: t.log, detector: external, listed: c.Kinds}
+		t.probe(taskerr.Privacy, func(ctx context.Context) error {
+			if err := probeDetector(ctx, external); err != nil {
+				return err
+			}
+			kinds.run(ctx)
+			return nil
+		})
+		kinds.run(ctx)
 		detectors = append(detectors, external)
 	}
 	options := privacy.Options{
@@ -35,8 +44,12 @@ func (t *Tenant) openPrivacy() (*privacy.Filter, error) {
 		options.Kinds = append(options.Kinds, privacy.Kind(kind))
 	}
 	filter := privacy.NewFilter(options)
+	kinds := "all that identify a person"
+	if len(c.Kinds) > 0 {
+		kinds = strings.Join(c.Kinds, ",")
+	}
 	t.log.Info("text is searched for personal data before it goes to the model", "mode", c.Mode, "detector",
-		filter.DetectorVersion())
+		filter.DetectorVersion(), "kinds", kinds)
 	return filter, nil
 }
 

@@ -67,7 +67,7 @@ func (t *Tenant) registry(ctx context.Context, tempDir string) (handlers.Registr
 		t.log.Warn("no OCR: pages without text stay unread, and ocr tasks of page images fail", "reason",
 			noOCR)
 	}
-	filter, err := t.openPrivacy()
+	filter, err := t.openPrivacy(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -116,7 +116,7 @@ func Checks() []Check {
 		{"context model", Models, "one answer of at most 16 tokens to one word, if CONTEXT_MODE is model", nothing, "1 request, about 25 tokens"},
 		{"OCR model", Models, "one answer of at most 16 tokens to one word, if OCR_ENGINE is openai", nothing, "1 request, about 25 tokens"},
 		{"re-ranker", Models, "one rating of one word, if RERANK_URL is set", nothing, "1 request, which may be paid for"},
-		{"personal data", Privacy, "one word is sent to PII_DETECTOR_URL", nothing, "1 request"},
+		{"personal data", Privacy, "one word is sent to PII_DETECTOR_URL, which is asked whether it finds PII_KINDS", nothing, "a few requests"},
 		{
 			"docling", Docling, "GET /ready, and the status of a task that doesn't exist, with the key", nothing,
 			"2 requests",

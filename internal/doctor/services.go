@@ -96,6 +96,23 @@ func privacyCheck(ctx context.Context, w *Worker) []Result {
 		return []Result{failed(check, err, "is the Presidio analyzer running, PII_DETECTOR_URL its address, and is it set up for "+
 			"PII_DETECTOR_LANGUAGES? until it answers, documents wait with PII_MODE=redact")}
 	}
+	var missing []string
+	err := w.within(ctx, func(ctx context.Context) (err error) {
+		missing, err = w.Undetected(ctx)
+		return err
+	})
+	switch {
+	case err != nil:
+		return []Result{{
+			Check: check, State: Warn, Seen: "the detector answers, but does not tell which kinds it finds: " + failed(check, err, "").Seen,
+			Remedy: "is it set up for all of PII_DETECTOR_LANGUAGES? see that it finds all kinds of PII_KINDS",
+		}}
+	case len(missing) > 0:
+		return []Result{{
+			Check: check, State: Fail, Class: Config, Seen: "nothing finds " + strings.Join(missing, ", ") + ", of PII_KINDS: such " +
+				"personal data stay in the text", Remedy: "correct PII_KINDS, or add a recognizer to the analyzer",
+		}}
+	}
 	return []Result{ok(check, "the detector answers")}
 }
 

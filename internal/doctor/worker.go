@@ -52,8 +52,11 @@ type Worker struct {
 	Pages   func(context.Context) error
 	NoPages string
 	// Rater probes RERANK_URL; nil: it is not set.
-	Rater     func(context.Context) error
-	Detector  func(context.Context) error // probes PII_DETECTOR_URL
+	Rater    func(context.Context) error
+	Detector func(context.Context) error // probes PII_DETECTOR_URL
+	// Undetected returns the kinds of PII_KINDS that nothing finds.
+	Undetected func(context.Context) ([]string, error)
+
 	Docling   func(context.Context) error
 	Gateway   func(context.Context) error
 	Receivers []string // URLs of webhooks; empty: those of the last jobs

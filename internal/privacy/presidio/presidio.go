@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -57,7 +58,7 @@ type Config struct {
 
 // Detector is a client of the service. It is safe for concurrent use.
 type Detector struct {
-	analyze   string // URL
+	base      *url.URL
 	languages []string
 	timeout   time.Duration
 	minScore  float64
@@ -71,7 +72,7 @@ func New(c Config) (*Detector, error) {
 		return nil, errors.New("PII_DETECTOR_URL is not a URL such as http://localhost:5002")
 	}
 	d := &Detector{
-		analyze: base.JoinPath("analyze").String(), languages: c.Languages, timeout: c.Timeout, minScore: c.MinScore,
+		base: base, languages: c.Languages, timeout: c.Timeout, minScore: c.MinScore,
 		client: c.HTTPClient,
 	}
 	if len(d.languages) == 0 {

@@ -48,11 +48,28 @@ func (d *Detector) request(ctx context.Context, batch []piece, language string) 
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, d.timeout, errTimeout)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, d.analyze, bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, d.base.JoinPath("analyze").String(), bytes.NewReader(body))
 	if err != nil {
 		return nil, fmt.Errorf("make a request: %w", err)
 	}
 	req.Header.Set("Content-Type", "application/json")
+	answer, err := d.send(ctx, req, language)
+	if err != nil {
+		return nil, err
+	}
+	var found [][]entity
+	if err := json.Unmarshal(answer, &found); err != nil || len(found) != len(batch) {
+		return nil, &taskerr.Error{
+			Class:   taskerr.DependencyUnavailable,
+			Message: "the detector of personal data did not answer with findings",
+			Hint:    "check that PII_DETECTOR_URL is a presidio-analyzer of version 2.2.361 or newer",
+		}
+	}
+	return found, nil
+}
+
+// send returns the body of the answer to a request that is about a language.
+func (d *Detector) send(ctx context.Context, req *http.Request, language string) ([]byte, error) {
 	resp, err := d.client.Do(req)
 	if err != nil {
 		return nil, d.transport(ctx, err)
@@ -65,15 +82,7 @@ func (d *Detector) request(ctx context.Context, batch []piece, language string) 
 	if resp.StatusCode != http.StatusOK {
 		return nil, refused(resp.StatusCode, language)
 	}
-	var found [][]entity
-	if err := json.Unmarshal(answer, &found); err != nil || len(found) != len(batch) {
-		return nil, &taskerr.Error{
-			Class:   taskerr.DependencyUnavailable,
-			Message: "the detector of personal data did not answer with findings",
-			Hint:    "check that PII_DETECTOR_URL is a presidio-analyzer of version 2.2.361 or newer",
-		}
-	}
-	return found, nil
+	return answer, nil
 }
 
 // transport classifies connection errors.
