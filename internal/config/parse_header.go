@@ -5,8 +5,8 @@ import (
 	"unicode"
 )
 
-// headerSecret reads a key that is sent in a header. A key of two lines or with a blank was copied with something else, and
-// a control character would let no request out. Faults never quote the value.
+// headerSecret reads a key that is sent in a header. A control character, such as the line break of a key that was copied
+// with something else, would let no request out. Faults never quote the value.
 func headerSecret(field func(*Config) *Secret) parser {
 	return func(c *Config, s string) *fault {
 		if !headerValue(s) {
@@ -18,12 +18,12 @@ func headerSecret(field func(*Config) *Secret) parser {
 }
 
 const (
-	notInKeys = "a line break, a blank, or a character that can't be seen"
+	notInKeys = "a line break, or a character that can't be seen"
 	oneLine   = "set it to one line, the key alone"
 )
 
 func headerValue(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool {
-		return unicode.IsControl(r) || unicode.IsSpace(r) || unicode.Is(unicode.Cf, r)
+		return unicode.IsControl(r) || r != ' ' && unicode.IsSpace(r) || unicode.Is(unicode.Cf, r)
 	})
 }

@@ -20,17 +20,18 @@ func (l *loader) checkPII() {
 }
 
 // checkKinds refuses a list of kinds of which nothing is found, and one with a misspelt kind: personal data would go on to
-// the model and the index. It warns of kinds that nothing is known to find beside others: a detector may have recognizers of
-// the operator's.
+// the model and the index. It warns of other kinds that nothing is known to find: a detector may have recognizers of the
+// operator's, which the worker asks it for when it starts.
 func (l *loader) checkKinds() {
 	known, problem := names(kind.Patterns()), " is not a kind that is found without a detector"
 	remedy := "use " + alternatives(known) + ", or set PII_DETECTOR_URL to a detector that finds it"
 	if l.given("PII_DETECTOR_URL") {
-		remedy = "use " + alternatives(known) + ", or a name of https://microsoft.github.io/presidio/supported_entities/; a kind that " +
-			"only a recognizer of your own finds needs one of these beside it"
+		remedy = "use " + alternatives(known) + ", or a name of https://microsoft.github.io/presidio/supported_entities/, unless a " +
+			"recognizer of your own finds it"
 		known, problem = append(known, kind.Presidio()...), " is a kind neither of the worker nor of a recognizer that comes with Presidio"
 	}
 	var unknown []Problem
+	maybe := false // a recognizer of the operator's finds it
 	for _, k := range l.cfg.PII.Kinds {
 		if ours, renamed := kind.OfPresidio(k); renamed {
 			unknown = append(unknown, Problem{
@@ -40,10 +41,11 @@ func (l *loader) checkKinds() {
 			l.problem("PII_KINDS", quoted(k)+problem, fmt.Sprintf("did you mean %s?", near))
 		} else if !slices.Contains(known, k) {
 			unknown = append(unknown, Problem{"PII_KINDS", quoted(k) + problem, remedy})
+			maybe = l.given("PII_DETECTOR_URL")
 		}
 	}
 	say := l.warn
-	if len(unknown) == len(l.cfg.PII.Kinds) {
+	if len(unknown) == len(l.cfg.PII.Kinds) && !maybe {
 		say = l.problem
 	}
 	for _, p := range unknown {
