@@ -39,12 +39,9 @@ const MappingEmbedded = "embedded"
 
 // readPayload decodes a task, without I/O.
 func readPayload(t task.Task) (p Payload, err error) {
-	if err := handlers.ReadPayload(t.Payload, &p,
+	if err := handlers.ReadPayload(task.NameInvoice(t.Payload, t.ID), &p,
 		"filename, source_uri, mapping and mode are strings, pretty is true or false"); err != nil {
 		return p, err
-	}
-	if p.Filename == "" && p.SourceURI == "" {
-		p.Filename = "uploads/" + t.ID + ".pdf"
 	}
 	if p.place, err = handlers.CheckSource(&p.Filename, &p.blob, p.SourceURI); err != nil {
 		return p, err

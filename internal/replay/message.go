@@ -2,6 +2,7 @@ package replay
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -42,6 +43,26 @@ func (r Replayer) taskOf(ctx context.Context, d store.DeadLetter, o Options) (ta
 	}
 	t.Hints.Force = t.Hints.Force || o.Force
 	return t, nil
+}
+
+// payload returns the payload of a task that was done under one id and is done again as another: an xml task that names no
+// document reads the one that it read before, which has the id of the first job of its line.
+func (r Replayer) payload(ctx context.Context, t task.Task, before, now string) (json.RawMessage, error) {
+	if t.Type != task.XML || before == now {
+		return t.Payload, nil
+	}
+	for {
+		j, err := r.Store.Job(ctx, before)
+		switch {
+		case errors.Is(err, store.ErrNotFound): // its row was removed when its time was over
+			return task.NameInvoice(t.Payload, before), nil
+		case err != nil:
+			return nil, fmt.Errorf("find the job whose document it reads: %w", err)
+		case j.Replay == 0 || j.ParentJobID == "":
+			return task.NameInvoice(t.Payload, before), nil
+		}
+		before = j.ParentJobID
+	}
 }
 
 func wrongClient(id string) error {

@@ -5,6 +5,7 @@
 package replay
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -87,6 +88,9 @@ func (r Replayer) Replay(ctx context.Context, id string, o Options) (Outcome, er
 			return Outcome{}, &replayedError{plan.Refusal}
 		case o.DryRun:
 			return Outcome{d.ID, plan.JobID, plan.ParentJobID, plan.Number}, nil
+		}
+		if t.Payload, err = r.payload(ctx, t, cmp.Or(d.JobID, taskID), plan.JobID); err != nil {
+			return Outcome{}, fmt.Errorf("replay dead letter %s: %w", d.ID, err)
 		}
 		t.ID = plan.JobID
 		if t.WebhookURL == "" {
