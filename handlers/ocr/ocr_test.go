@@ -303,4 +303,14 @@ func TestResolution(t *testing.T) {
 		func(w string) bool { return strings.Contains(w, "hints.resolution of 10 pixels was brought to 256") }) {
 		t.Errorf("the images' longest sides are %v, want 256; warnings %q", sides, r.Warnings)
 	}
+	sides = nil
+	b.putPDF("large.pdf", scanned(t, "A page"))
+	const limited = "1 of 1 pages were read with fewer than the 8000 pixels of hints.resolution"
+	for _, read := range []int{1, 0} { // the second time the document is not read again
+		r = b.do(`{"filename":"large.pdf"}`, task.Hints{Resolution: 8000})
+		if len(sides) != read || read > 0 && sides[0] >= 8000 || len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], limited) {
+			t.Errorf("the images' longest sides are %v; warnings %q", sides, r.Warnings)
+		}
+		sides = nil
+	}
 }

@@ -42,6 +42,7 @@ type recognition struct {
 	letters      float64 // with a confidence
 	confidence   float64 // sum over the letters
 	usage        engines.Usage
+	limited      int // pages whose images could not be as large as the task asks for
 }
 
 // skipBlank skips blank pages: engines need most time for them, and models invent text.
@@ -176,6 +177,9 @@ func (r *recognition) text(ctx context.Context, number int, p engines.Page) erro
 	r.info.Incomplete = r.info.Incomplete || p.Partial
 	r.other = cmp.Or(p.Engine, r.other)
 	r.usage = r.usage.Add(p.Usage)
+	if r.images.Limited(p.Width, p.Height) {
+		r.limited++
+	}
 	p = p.Clean()
 	letters := p.Letters()
 	if a.Confidence {

@@ -156,6 +156,10 @@ func (r *recognition) result() Result {
 	if r.usage != (engines.Usage{}) {
 		result.Usage = &r.usage
 	}
+	if r.limited > 0 {
+		result.Warnings = append(result.Warnings, fmt.Sprintf("%d of %d pages were read with fewer than the %d pixels of "+
+			"hints.resolution, as an image has at most 20 million", r.limited, len(r.numbers), e.Abilities().Side))
+	}
 	if len(r.unread) > 0 {
 		result.Warnings = append(result.Warnings, fmt.Sprintf("%d of %d pages could not be read (%s)", len(r.unread),
 			len(r.numbers), r.reason))

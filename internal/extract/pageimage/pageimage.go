@@ -86,6 +86,16 @@ func (f *File) Image(ctx context.Context, number int) (ocr.Image, error) {
 	return f.Scaled(ctx, number, 1)
 }
 
+// Limited reports whether Options.Pixels made the image of a page, of w × h pixels, smaller than Options.Side asks for.
+func (f *File) Limited(w, h int) bool {
+	long, short := float64(max(w, h)), float64(min(w, h))
+	side, most := float64(f.opts.Side), float64(f.opts.Pixels)
+	if long == 0 || long >= side || side*side*short/long <= reserve*most {
+		return false
+	}
+	return f.images == nil || (long+1)*(short+1) >= most // an image is scaled down only, to whole pixels
+}
+
 // longest returns the longer side of an image, or 0 without one.
 func longest(img *image.Gray) int {
 	if img == nil {

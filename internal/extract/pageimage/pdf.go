@@ -104,15 +104,18 @@ const (
 	ofPixel      = 3
 )
 
+// reserve is the part of the pixels that a page may have; the rest is for what programs add.
+const reserve = 0.98
+
 // fit returns the highest resolution, from 1 to wanted, at which a page has at most the given number of pixels,
-// and that number. A side of less than a pixel counts as one. A reserve of 2% is left for what programs add.
+// and that number. A side of less than a pixel counts as one.
 func fit(a About, wanted, most int) (resolution int, pixels float64) {
 	at := func(resolution int) float64 {
 		scale := float64(resolution) / pointsPerInch
 		return math.Ceil(a.Width*scale) * math.Ceil(a.Height*scale)
 	}
 	// the first that is too large
-	above := sort.Search(max(wanted, 1), func(i int) bool { return at(i+1) > 0.98*float64(most) })
+	above := sort.Search(max(wanted, 1), func(i int) bool { return at(i+1) > reserve*float64(most) })
 	resolution = max(above, 1)
 	return resolution, at(resolution)
 }
