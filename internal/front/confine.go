@@ -10,7 +10,7 @@ import (
 // sessionOf is the name of the one cookie that a worker may have: internal/dashboard keeps its session in it.
 func sessionOf(client string) string { return "async_worker_" + client }
 
-// hostName is what a Host header may have to be a source in a policy.
+// hostName is what a Host header may have to be a source in a policy. Browsers take no underscore there.
 var hostName = regexp.MustCompile(`^[A-Za-z0-9.-]+(:[0-9]{1,5})?$|^\[[0-9A-Fa-f:]+\](:[0-9]{1,5})?$`)
 
 // beyond are headers of a response that act beyond it, in the form of http.CanonicalHeaderKey. Browsers take the first ones

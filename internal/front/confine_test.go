@@ -61,6 +61,13 @@ func TestConfined(t *testing.T) {
 	if resp, body := b.get("/t/southhaven/dashboard/static/x/app.js"); resp.StatusCode != http.StatusOK || body != "the proxy's" {
 		t.Errorf("a file is the worker's: %d %s", resp.StatusCode, body)
 	}
+	for _, host := range []string{"api.example:8443", "[::1]:8443"} {
+		resp, _ := b.raw("GET /t/southhaven/x HTTP/1.1\r\nHost: " + host + "\r\nConnection: close\r\n\r\n")
+		if p := resp.Header.Values("Content-Security-Policy"); len(p) != 2 ||
+			!strings.Contains(p[1], "form-action "+host+"/t/southhaven/;") || !strings.Contains(p[1], "script-src "+host+"/") {
+			t.Errorf("%s: pages can't send their forms: %v", host, p)
+		}
+	}
 	resp, _ := b.raw("GET /t/southhaven/x HTTP/1.1\r\nHost: a;script-src\r\nConnection: close\r\n\r\n")
 	if p := resp.Header.Values("Content-Security-Policy"); resp.StatusCode == http.StatusOK && !strings.Contains(p[1], "script-src 'none'") {
 		t.Errorf("an odd host: %v", p)
