@@ -3,6 +3,7 @@
 package dashboard
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -28,14 +29,11 @@ type Deps struct {
 	Settings func() []Setting
 	// Examine tries what the worker needs, for as long as ctx lasts.
 	Examine func(context.Context) []Check
-	// Patience is how long a page waits for the database; zero: DefaultPatience. A page that does many things may take
-	// longer.
+	// Patience is how long a page, or a change, waits for the database; zero: DefaultPatience, and a change
+	// api.DefaultPatience. A page that does many things may take longer.
 	Patience time.Duration
 	Log      *slog.Logger
 }
-
-// DefaultPatience is how long a page waits for the database.
-const DefaultPatience = 10 * time.Second
 
 // Health is the state of a worker.
 type Health struct {
@@ -84,6 +82,7 @@ type Check struct {
 // Dashboard serves the pages.
 type Dashboard struct {
 	deps      Deps
+	changes   time.Duration // how long a change may take
 	links     *links
 	examining chan struct{} // holds the doctor that is running
 	handler   http.Handler
@@ -148,10 +147,9 @@ func (d *Dashboard) routes() []route {
 
 // New returns the dashboard.
 func New(deps Deps) *Dashboard {
-	if deps.Patience == 0 {
-		deps.Patience = DefaultPatience
-	}
-	d := &Dashboard{deps: deps, links: newLinks(), examining: make(chan struct{}, 1)}
+	changes := cmp.Or(deps.Patience, api.DefaultPatience)
+	deps.Patience = cmp.Or(deps.Patience, DefaultPatience)
+	d := &Dashboard{deps: deps, changes: changes, links: newLinks(), examining: make(chan struct{}, 1)}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+Root, func(w http.ResponseWriter, _ *http.Request) { redirectTo(w, "dashboard/") })
 	mux.Handle("GET "+Root+"/static/", Files())
@@ -176,6 +174,10 @@ func (d *Dashboard) ServeHTTP(w http.ResponseWriter, r *http.Request) { d.handle
 // serve finds out who asks, and lets the route answer.
 func (d *Dashboard) serve(w http.ResponseWriter, r *http.Request, to route) {
 	p := &page{d: d, w: w, r: r.WithContext(store.FromAPI(r.Context())), base: baseOf(r)}
+	p.whole = p.r
+	if r.Method != http.MethodGet {
+		defer p.bound()()
+	}
 	var err error
 	if p.by, err = d.deps.API.CallerOf(r.Context(), d.tokenOf(r)); err != nil {
 		d.strange(p, err)

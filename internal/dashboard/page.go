@@ -3,14 +3,12 @@ package dashboard
 import (
 	"bytes"
 	"compress/gzip"
-	"context"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
 	"regexp"
 	"strings"
-	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/api"
 	"github.com/seed-7227ef26/async-worker/internal/apitoken"
@@ -18,11 +16,12 @@ import (
 
 // page is one request of somebody who is signed in.
 type page struct {
-	d    *Dashboard
-	w    http.ResponseWriter
-	r    *http.Request
-	by   *api.Caller // nil while it is not known
-	base string      // the path of the overview, as the browser sees it
+	d     *Dashboard
+	w     http.ResponseWriter
+	r     *http.Request
+	whole *http.Request // r without the time limit of a change
+	by    *api.Caller   // nil while it is not known
+	base  string        // the path of the overview, as the browser sees it
 }
 
 // errNoPage reports a path without a page.
@@ -66,25 +65,6 @@ func (p *page) live() bool { return strings.Contains(p.r.Header.Get("Accept"), "
 
 // scripted reports whether a script of the page asks, which wants a part of a page.
 func (p *page) scripted() bool { return p.r.Header.Get("HX-Request") == "true" }
-
-// ctx bounds the reads of a page.
-func (p *page) ctx() (context.Context, context.CancelFunc) {
-	return context.WithTimeout(p.r.Context(), p.d.deps.Patience)
-}
-
-// longLimit is how long a page may take that does many things before it answers. With the time for the answer it is less than
-// a minute, after which front and other proxies close the connection, and the rest would not be done.
-const longLimit = 45 * time.Second
-
-// answerTime is how long the answer of such a page may take to be sent.
-const answerTime = 10 * time.Second
-
-// long bounds a page that does many things. The server's own limit for a page is shorter.
-func (p *page) long() (context.Context, context.CancelFunc) {
-	limit := max(longLimit, p.d.deps.Patience)
-	_ = http.NewResponseController(p.w).SetWriteDeadline(time.Now().Add(limit + answerTime)) // else the server's limit counts
-	return context.WithTimeout(p.r.Context(), limit)
-}
 
 // view is what every page shows.
 type view struct {
@@ -189,6 +169,10 @@ func (p *page) fail(err error) {
 		known = p.by.Describe(p.r.Context(), "show "+p.r.Pattern, err)
 	} else if !ok {
 		known = &api.Problem{Status: http.StatusInternalServerError, Code: "INTERNAL_ERROR", Detail: "try again later"}
+	}
+	if known.Status == http.StatusServiceUnavailable && p.late() {
+		p.d.deps.Log.Warn("a change was not made in time", "doing", p.r.Pattern, "error", err)
+		known = lateProblem()
 	}
 	for name, values := range known.GetHeaders() {
 		if name != "Www-Authenticate" {

@@ -95,11 +95,13 @@ func bad(detail string) error {
 }
 
 // upload writes the file under a new name as it comes, submits its ingestion, and shows the job: to a script of the form
-// as a part of its page, else on the job's own. The set comes before the file in the form.
+// as a part of its page, else on the job's own. The set comes before the file in the form. The file may take longer than
+// other changes do.
 func (p *page) upload() error {
+	p.r = p.whole
 	until := time.Now().Add(uploadTime)
 	rc := http.NewResponseController(p.w)
-	if err := errors.Join(rc.SetReadDeadline(until), rc.SetWriteDeadline(until)); err != nil {
+	if err := errors.Join(rc.SetReadDeadline(until), rc.SetWriteDeadline(until.Add(p.d.changes+answerTime))); err != nil {
 		return err
 	}
 	p.r.Body = http.MaxBytesReader(p.w, p.r.Body, mostBody)
@@ -146,6 +148,7 @@ func (p *page) ingest(set string, part *multipart.Part) error {
 	if err != nil {
 		return err
 	}
+	defer p.bound()()
 	j, err := p.by.Submit(p.r.Context(), api.NewJob{Type: "ingest", Payload: api.Object(payload)}, "")
 	if err != nil {
 		return err
