@@ -112,9 +112,12 @@ func (c *Caller) Retry(ctx context.Context, id string) (Job, error) {
 	}))
 }
 
-// Replay does a dead letter's task again; force: even if it was replayed before.
-func (c *Caller) Replay(ctx context.Context, id string, force bool) (Job, error) {
-	return jobIn(within(ctx, c, "replay-dead-letter", &replayInput{LetterInput{id}, force}, c.api.replayLetter))
+// Replay does a dead letter's task again; force: even if it was replayed before, but not after the replays that the caller
+// has seen, if seen is not nil.
+func (c *Caller) Replay(ctx context.Context, id string, force bool, seen *int) (Job, error) {
+	return jobIn(within(ctx, c, "replay-dead-letter", &LetterInput{id}, func(ctx context.Context, in *LetterInput) (*accepted, error) {
+		return c.api.replayAs(ctx, in.ID, replay.Options{Again: force, Seen: seen})
+	}))
 }
 
 func jobIn(out *accepted, err error) (Job, error) {

@@ -135,11 +135,15 @@ type replayInput struct {
 }
 
 func (a *API) replayLetter(ctx context.Context, in *replayInput) (*accepted, error) {
-	j, err := a.replay(ctx, in.ID, replay.Options{Again: in.Force})
+	return a.replayAs(ctx, in.ID, replay.Options{Again: in.Force})
+}
+
+func (a *API) replayAs(ctx context.Context, id string, o replay.Options) (*accepted, error) {
+	j, err := a.replay(ctx, id, o)
 	if err != nil {
 		return nil, err
 	}
-	a.removeCopies(ctx, in.ID)
+	a.removeCopies(ctx, id)
 	return &accepted{"/v1/jobs/" + j.ID, j}, nil
 }
 

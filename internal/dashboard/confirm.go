@@ -13,6 +13,7 @@ type confirm struct {
 	Button string
 	Danger bool
 	Force  string // what a box offers beside it; empty: there is none
+	Seen   *int   // how often it was done before, when the page was shown; nil: that does not matter
 	Back   string
 }
 

@@ -155,6 +155,7 @@ func (p *page) confirmLetter() error {
 		if l.ReplayedAt != nil {
 			c.Force = "It was replayed before. Replay it again."
 		}
+		c.Seen = &l.Replays
 	case "delete":
 		c.Title, c.Button, c.Danger = "Remove this dead letter?", "Remove for good", true
 		c.Text = []string{"The record is removed, and its message from the queue of dead letters, if that answers and has it. " +
@@ -172,7 +173,7 @@ func (p *page) changeLetter() error {
 	id := p.r.PathValue("id")
 	switch p.r.PathValue("action") {
 	case "replay":
-		j, err := p.by.Replay(p.r.Context(), id, p.r.PostFormValue("force") != "")
+		j, err := p.replay(id)
 		if err != nil {
 			return err
 		}
@@ -184,6 +185,22 @@ func (p *page) changeLetter() error {
 		return p.goTo("dead-letters", "removed")
 	}
 	return errNoPage
+}
+
+// replay replays a dead letter. The form has how many replays its page has shown: a second click does not replay it twice.
+func (p *page) replay(id string) (api.Job, error) {
+	var seen *int
+	if n, err := strconv.Atoi(p.r.PostFormValue("seen")); err == nil {
+		seen = &n
+	}
+	j, err := p.by.Replay(p.r.Context(), id, p.r.PostFormValue("force") != "", seen)
+	if known, ok := errors.AsType[*api.Problem](err); ok && known.Code == "ALREADY_REPLAYED" {
+		return j, &api.Problem{
+			Status: known.Status, Code: known.Code,
+			Detail: "It was replayed already. Its page names the job that does its task; from there it can be replayed once more.",
+		}
+	}
+	return j, err
 }
 
 // letterBulk is what the pages of a replay by filter show.

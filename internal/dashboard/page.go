@@ -102,6 +102,7 @@ var notices = map[string]string{
 	"deleting":  "This job removes the document from the index.",
 
 	"scheduled":   "The schedule was added.",
+	"before":      "The schedule was added already by the same form, and was not changed.",
 	"paused":      "The schedule is paused.",
 	"resumed":     "The schedule fires again.",
 	"unscheduled": "The schedule was removed.",

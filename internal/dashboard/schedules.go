@@ -1,12 +1,15 @@
 package dashboard
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/google/uuid"
 
 	"github.com/seed-7227ef26/async-worker/internal/api"
 	"github.com/seed-7227ef26/async-worker/internal/store"
@@ -128,20 +131,28 @@ func (p *page) changeSchedule() error {
 // scheduleForm is a schedule as somebody writes it, and what is wrong with it.
 type scheduleForm struct {
 	ID, Cron, TimeZone, Task, Overlap, CatchUp, Problem string
+
+	Key string // the name of one without a name: the form's second sending adds no other
 }
 
 func (p *page) newSchedule() error {
 	return p.show("newschedule", "Add a schedule", "schedules", scheduleForm{
-		Cron: "30 6 * * 1-5", TimeZone: "UTC", Overlap: store.OverlapSkip, CatchUp: "0",
+		Key: uuid.NewString(), Cron: "30 6 * * 1-5", TimeZone: "UTC", Overlap: store.OverlapSkip, CatchUp: "0",
 		Task: "{\n  \"task_type\": \"ingest\",\n  \"payload\": {\"prefix\": \"reports/\", \"document_set\": \"reports\"}\n}",
 	})
 }
 
 func (p *page) addSchedule() error {
 	f := func(name string) string { return strings.TrimSpace(p.r.PostFormValue(name)) }
-	form := scheduleForm{f("id"), f("cron"), f("time_zone"), f("task"), f("overlap"), f("catch_up"), ""}
+	form := scheduleForm{f("id"), f("cron"), f("time_zone"), f("task"), f("overlap"), f("catch_up"), "", f("key")}
+	if uuid.Validate(form.Key) != nil {
+		form.Key = uuid.NewString()
+	}
 	s, err := p.addWritten(p.r.Context(), form)
 	known, ok := errors.AsType[*api.Problem](err)
+	if ok && known.Code == "SCHEDULE_EXISTS" && form.ID == "" {
+		return p.goTo("schedules/"+form.Key, "before")
+	}
 	if ok && known.Status < http.StatusInternalServerError && known.Status != http.StatusForbidden {
 		form.Problem = known.Detail
 		return p.send(known.Status, "newschedule", p.view("Add a schedule", "schedules", form))
@@ -160,6 +171,6 @@ func (p *page) addWritten(ctx context.Context, f scheduleForm) (api.Schedule, er
 		}
 	}
 	return p.by.AddSchedule(ctx, api.NewSchedule{
-		ID: f.ID, Cron: f.Cron, TimeZone: f.TimeZone, Task: api.Object(f.Task), Overlap: f.Overlap, CatchUp: catchUp,
+		ID: cmp.Or(f.ID, f.Key), Cron: f.Cron, TimeZone: f.TimeZone, Task: api.Object(f.Task), Overlap: f.Overlap, CatchUp: catchUp,
 	})
 }

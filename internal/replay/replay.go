@@ -34,6 +34,7 @@ type Replayer struct {
 type Options struct {
 	By      string     // who asks for it, for audit
 	Again   bool       // replay it even if it was replayed before
+	Seen    *int       // how many replays Again is meant of; nil: those that there are now
 	Force   bool       // sets hints.force in the new message
 	Message *task.Task // instead of the original message; its id counts only when the letter names no job
 	DryRun  bool       // say what it would be, and change nothing
@@ -82,6 +83,9 @@ func (r Replayer) Replay(ctx context.Context, id string, o Options) (Outcome, er
 		return Outcome{}, fmt.Errorf("plan the replay of dead letter %s: %w", d.ID, err)
 	}
 	known := plan.Replays // "again" is meant of these
+	if o.Seen != nil {
+		known = *o.Seen
+	}
 	for others := 0; ; others++ {
 		switch {
 		case plan.Refusal != "" && !o.Again:
