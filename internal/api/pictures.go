@@ -48,7 +48,7 @@ func (a *API) registerPictures() {
 		responses: map[string]*huma.Response{"200": {
 			Description: "A PNG of 1200 pixels' width; the boxes of hits are parts of its width and height",
 			Content:     map[string]*huma.MediaType{"image/png": {Schema: &huma.Schema{Type: "string", Format: "binary"}}},
-		}},
+		}, "304": {Description: "The caller has the picture, as its `If-None-Match` says"}},
 	}, a.pagePicture)
 }
 

@@ -2,6 +2,7 @@ package httpd_test
 
 import (
 	"bufio"
+	"encoding/json"
 	"fmt"
 	"net"
 	"net/http"
@@ -37,14 +38,19 @@ func send(t *testing.T, c net.Conn, text string) {
 // answerTo sends a request on a new connection and returns the status.
 func answerTo(t *testing.T, to net.Addr, path string) int {
 	t.Helper()
+	return responseTo(t, to, path).StatusCode
+}
+
+func responseTo(t *testing.T, to net.Addr, path string) *http.Response {
+	t.Helper()
 	c := dial(t, to)
 	send(t, c, fmt.Sprintf("GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n", path))
 	resp, err := http.ReadResponse(bufio.NewReader(c), nil)
 	if err != nil {
 		t.Fatalf("%s over %s: %v", path, to.Network(), err)
 	}
-	defer resp.Body.Close()
-	return resp.StatusCode
+	t.Cleanup(func() { _ = resp.Body.Close() })
+	return resp
 }
 
 // Connections that are held open, idle or in the middle of a header, do not keep a probe out.
@@ -118,6 +124,20 @@ func TestProbesHaveRoomOfTheirOwn(t *testing.T) {
 	}
 	if got := answerTo(t, to, "/slow"); got != http.StatusServiceUnavailable {
 		t.Errorf("call %d: %d", most+1, got)
+	}
+	for _, path := range []string{"/v1/jobs", "/t/southhaven/v1/jobs"} {
+		resp := responseTo(t, to, path)
+		var p struct {
+			Code   string `json:"code"`
+			Detail string `json:"detail"`
+			Status int    `json:"status"`
+		}
+		err := json.NewDecoder(resp.Body).Decode(&p)
+		if err != nil || p.Code != "TOO_MANY_REQUESTS" || p.Status != resp.StatusCode || p.Detail == "" ||
+			resp.StatusCode != http.StatusServiceUnavailable || resp.Header.Get("Content-Type") != "application/problem+json" ||
+			resp.Header.Get("Retry-After") == "" {
+			t.Errorf("%s above the limit: %v, %d %v %+v", path, err, resp.StatusCode, resp.Header, p)
+		}
 	}
 	for range attackers { // each closes after its answer
 		if got := answerTo(t, to, "/livez"); got != http.StatusOK {

@@ -174,9 +174,7 @@ func (c *conns) limit(ctx context.Context, next http.Handler, isOpen func(*http.
 			w.Header().Set("Connection", "close")
 		}
 		if !c.begin(on, of) {
-			w.Header().Set("Connection", "close")
-			w.Header().Set("Retry-After", "1")
-			http.Error(w, "too many requests at a time; try again later", http.StatusServiceUnavailable)
+			refuseFull(w, r)
 			return
 		}
 		defer c.end(on, of)
