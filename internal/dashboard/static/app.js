@@ -27,12 +27,35 @@
     e.textContent = on ? "Live" : "Reconnecting";
   });
   document.addEventListener("htmx:sse:after:connection", () => live(true));
-  document.addEventListener("htmx:sse:error", () => live(false));
+  // A session that has ended ends the streams. The page is loaded again, which leads to the login; where that would lose
+  // what somebody has typed, there is a link, and the streams are opened again when he comes back from it.
+  let out = false;
+  const typed = () => [...document.querySelectorAll("main textarea, main input:not([type=hidden])")].some((f) =>
+    f.type === "checkbox" ? f.checked !== f.defaultChecked : f.type === "file" ? f.files.length > 0 : f.value !== f.defaultValue);
+  const signedOut = (place) => {
+    if (!typed()) { location.reload(); return; }
+    out = true;
+    live(false);
+    document.querySelectorAll(".live").forEach((e) => {
+      const link = document.createElement("a");
+      link.href = "login";
+      link.target = "_blank";
+      link.textContent = "Signed out: sign in again";
+      e.replaceChildren(link);
+    });
+    addEventListener("focus", () => {
+      out = false;
+      if (place.isConnected) htmx.ajax("GET", place.getAttribute("hx-sse:connect"), { source: place });
+    }, { once: true });
+  };
+  document.addEventListener("htmx:sse:before:connection", (e) => { e.detail.connection.cancelled = out; });
+  document.addEventListener("htmx:sse:error", (e) => { if (e.detail.status === 401) signedOut(e.target); else live(false); });
   // A stream that could not be opened at all is opened later: hx-sse does so only after it was open.
   const waits = new WeakMap();
   const again = (e) => {
     const place = e.target, url = place.getAttribute && place.getAttribute("hx-sse:connect");
     if (!url) return;
+    if (e.detail.ctx?.response?.status === 401) { signedOut(place); return; }
     live(false);
     const wait = Math.min((waits.get(place) || 1000) * 2, 60000);
     waits.set(place, wait);
@@ -40,7 +63,7 @@
   };
   document.addEventListener("htmx:response:error", again);
   document.addEventListener("htmx:error", again);
-  document.addEventListener("htmx:sse:close", () => document.querySelectorAll(".live").forEach((e) => e.classList.remove("on", "off")));
+  document.addEventListener("htmx:sse:close", () => out || document.querySelectorAll(".live").forEach((e) => e.classList.remove("on", "off")));
 
   // A job that has ended: what is around the live part shows its end, too.
   document.addEventListener("ended", () => {
