@@ -197,8 +197,10 @@ func (d *Dashboard) strange(p *page, err error) {
 	switch {
 	case !ok || known.Status != http.StatusUnauthorized:
 		p.fail(err)
-	case p.r.Method != http.MethodGet || p.live():
+	case p.live() || p.scripted() && p.r.Method != http.MethodGet:
 		http.Error(p.w, "you are signed out; sign in and try again", http.StatusUnauthorized)
+	case p.r.Method != http.MethodGet:
+		p.keepForm()
 	default:
 		redirectTo(p.w, up(p.r)+"login"+nextOf(p.r))
 	}

@@ -163,8 +163,8 @@ type failure struct {
 	Detail string
 }
 
-// fail answers with an error.
-func (p *page) fail(err error) {
+// problem describes an error, and sets the headers of its answer.
+func (p *page) problem(err error) *api.Problem {
 	known, ok := errors.AsType[*api.Problem](err)
 	if !ok && p.by != nil {
 		known = p.by.Describe(p.r.Context(), "show "+p.r.Pattern, err)
@@ -180,6 +180,12 @@ func (p *page) fail(err error) {
 			p.w.Header()[name] = values
 		}
 	}
+	return known
+}
+
+// fail answers with an error.
+func (p *page) fail(err error) {
+	known := p.problem(err)
 	detail := known.Detail
 	if known.Code == "NOT_FOUND" && known != errNoPage {
 		detail = "It does not exist, or no longer, or it belongs to another tenant. Look for it in its list."

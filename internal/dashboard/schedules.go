@@ -153,12 +153,10 @@ func (p *page) addSchedule() error {
 	if ok && known.Code == "SCHEDULE_EXISTS" && form.ID == "" {
 		return p.goTo("schedules/"+form.Key, "before")
 	}
-	if ok && known.Status < http.StatusInternalServerError && known.Status != http.StatusForbidden {
+	if err != nil {
+		known = p.problem(err)
 		form.Problem = known.Detail
 		return p.send(known.Status, "newschedule", p.view("Add a schedule", "schedules", form))
-	}
-	if err != nil {
-		return err
 	}
 	return p.goTo("schedules/"+s.ID, "scheduled")
 }

@@ -103,9 +103,11 @@ func (p *page) find(ctx context.Context, v *searchPage) error {
 
 // askPage is what the form for a question shows.
 type askPage struct {
-	Set  string
-	Sets []store.DocumentSet
-	Key  string // makes the form's second sending the same job
+	Set     string
+	Sets    []store.DocumentSet
+	Key     string // makes the form's second sending the same job
+	Prompt  string
+	Problem string // what is wrong with it
 }
 
 func (p *page) askForm() error {
@@ -119,23 +121,40 @@ func (p *page) askForm() error {
 	return p.show("ask", "Ask", "ask", v)
 }
 
-// ask submits a job of the agent, and shows it: the answer appears there as it is written.
+// ask submits a job of the agent, and shows it: the answer appears there as it is written. After an error the form has
+// what was written.
 func (p *page) ask() error {
-	prompt := strings.TrimSpace(p.r.PostFormValue("prompt"))
-	if prompt == "" {
-		return bad("There is no question.")
+	v := askPage{
+		Prompt: strings.TrimSpace(p.r.PostFormValue("prompt")), Set: p.r.PostFormValue("set"), Key: clip(p.r.PostFormValue("key"), 100),
 	}
-	payload := map[string]string{"prompt": prompt}
-	if set := p.r.PostFormValue("set"); set != "" {
-		payload["document_set"] = set
+	j, err := p.submitQuestion(v)
+	if err == nil {
+		return p.goTo("jobs/"+j.ID, "")
+	}
+	known := p.problem(err)
+	v.Problem = known.Detail
+	if known.Code == "IDEMPOTENCY_CONFLICT" {
+		v.Key, v.Problem = uuid.NewString(), "This form was sent before with another question. Send it again to ask this one, too."
+	}
+	ctx, cancel := p.ctx()
+	defer cancel()
+	if v.Sets, err = p.by.Reader(ctx).DocumentSets(ctx, mostDocuments); err != nil && v.Set != "" {
+		v.Sets = []store.DocumentSet{{Name: v.Set}} // the one that was chosen stays
+	}
+	return p.send(known.Status, "ask", p.view("Ask", "ask", v))
+}
+
+func (p *page) submitQuestion(v askPage) (api.Job, error) {
+	if v.Prompt == "" {
+		return api.Job{}, bad("There is no question.")
+	}
+	payload := map[string]string{"prompt": v.Prompt}
+	if v.Set != "" {
+		payload["document_set"] = v.Set
 	}
 	raw, err := json.Marshal(payload)
 	if err != nil {
-		return err
+		return api.Job{}, err
 	}
-	j, err := p.by.Submit(p.r.Context(), api.NewJob{Type: "agent", Payload: api.Object(raw)}, clip(p.r.PostFormValue("key"), 100))
-	if err != nil {
-		return err
-	}
-	return p.goTo("jobs/"+j.ID, "")
+	return p.by.Submit(p.r.Context(), api.NewJob{Type: "agent", Payload: api.Object(raw)}, v.Key)
 }

@@ -35,7 +35,8 @@ func TestSignIn(t *testing.T) {
 		t.Errorf("a stranger sees %s", a.path)
 	}
 	v.want(v.do(http.MethodGet, "live", nil, "Accept", "text/event-stream"), http.StatusUnauthorized)
-	v.want(v.post("jobs/x/cancel"), http.StatusUnauthorized)
+	v.want(v.post("jobs/x/cancel"), http.StatusUnauthorized, `action="jobs/x/cancel"`)
+	v.want(v.do(http.MethodPost, "documents/upload", nil, "HX-Request", "true"), http.StatusUnauthorized, "you are signed out;")
 	v.want(v.post("login", "token", "aw_wrong"), http.StatusUnauthorized, "not accepted")
 	v.want(v.post("login", "token", ""), http.StatusUnauthorized, "not accepted")
 	a = v.want(v.post("login", "token", b.tokens["read"], "next", "jobs?q=status:failed"), http.StatusOK, "No job is like this")

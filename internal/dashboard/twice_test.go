@@ -1,8 +1,10 @@
 package dashboard_test
 
 import (
+	"html"
 	"net/http"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/seed-7227ef26/async-worker/internal/store"
@@ -57,5 +59,48 @@ func TestReplayFormSentTwice(t *testing.T) {
 		if _, err := b.store.Job(t.Context(), id); (err == nil) != want {
 			t.Errorf("%s: %v, want it to be there: %v", id, err, want)
 		}
+	}
+}
+
+// Who sends a form after his session has ended keeps what he wrote: he signs in in another tab, and sends it again.
+func TestFormOfAnEndedSession(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	v := b.visit("operate")
+	form := append(hidden(v.get("ask")), "prompt", "How <b>fast</b>\nis it?", "set", "")
+	v.post("logout")
+	a := v.want(v.post("ask", form...), http.StatusUnauthorized, "You are signed out", `href="login" target="_blank"`, `action="ask"`)
+	v.want(v.post("login", "token", b.tokens["operate"]), http.StatusOK)
+	kept := hidden(a)
+	for i, value := range kept {
+		kept[i] = html.UnescapeString(value)
+	}
+	sent := v.want(v.post("ask", kept...), http.StatusOK, "How &lt;b&gt;fast")
+	if !strings.Contains(sent.path, "/jobs/") {
+		t.Errorf("it goes on at %s", sent.path)
+	}
+	// A large or odd form is not kept, and does no harm.
+	other := b.visit("")
+	a = other.want(other.post("ask", "prompt", strings.Repeat("x", 300<<10)), http.StatusUnauthorized, "You are signed out")
+	if strings.Contains(a.text, "xxx") || strings.Contains(a.text, "<form") {
+		t.Error("a form that is too large is on the page")
+	}
+	a = other.want(other.post("javascript:alert(1)", "a", "b"), http.StatusUnauthorized, "You are signed out")
+	if strings.Contains(a.text, "<form") {
+		t.Errorf("the form goes to %s", a.text)
+	}
+}
+
+// A question that can't be taken is still in the form, which makes another question of it a job of its own.
+func TestAskAgain(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	v := b.visit("operate")
+	form := hidden(v.get("ask"))
+	v.want(v.post("ask", append(form, "prompt", "Why?")...), http.StatusOK)
+	a := v.want(v.post("ask", append(form, "prompt", "How?")...), http.StatusConflict, ">How?</textarea>", "with another question")
+	sent := v.want(v.post("ask", append(hidden(a), "prompt", "How?")...), http.StatusOK)
+	if !strings.Contains(sent.path, "/jobs/") {
+		t.Errorf("it goes on at %s", sent.path)
 	}
 }
