@@ -20,6 +20,7 @@ type backend struct {
 	grant   func(config.Config) grant    // how to give a right on one
 	channel func(clientID string) string // the notifications in the database that tell of new tasks; nil: none do
 	told    bool                         // the store sends these; else the queues do
+	enqueue bool                         // aw_enqueue puts tasks on them
 	billed  bool                         // each request costs money
 	signed  bool                         // requests are signed with the time
 }
@@ -44,6 +45,7 @@ func backendOf(name string) backend {
 	case config.QueuePostgres:
 		return backend{
 			open: (*Tenant).postgresQueues, in: inDatabase, grant: always(grantOfPostgres), channel: queuepostgres.Channel,
+			enqueue: true,
 		}
 	case config.QueuePGMQ:
 		return backend{

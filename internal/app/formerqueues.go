@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/seed-7227ef26/async-worker/internal/config"
 	"github.com/seed-7227ef26/async-worker/internal/task"
 	"github.com/seed-7227ef26/async-worker/queue"
 )
@@ -25,13 +24,19 @@ func (t *Tenant) warnOfFormerQueues(ctx context.Context) {
 	default:
 		t.log.Warn("aw_enqueue puts tasks on queues in the database, which this worker does not receive: they are of an earlier "+
 			"QUEUE_BACKEND=postgres", "waiting", waiting, "hint", fmt.Sprintf("let a worker with that setting do what waits, then, "+
-			"as the database's owner: delete from aw_queues where client_id = '%s' (docs/systemd.md)", t.Config.ClientID))
+			"as the database's owner: %s (docs/systemd.md)", retire(t.Config.DBSchema, t.Config.ClientID)))
 	}
+}
+
+// retire is the SQL that ends a tenant's queues in the database. The setting binds the session to the tenant, as row-level
+// security holds for the owner, too.
+func retire(schema, client string) string {
+	return fmt.Sprintf("set app.client_id = '%[2]s'; delete from %[1]s.aw_queues where client_id = '%[2]s'", schema, client)
 }
 
 // formerQueues counts the messages on such a queue. The error is queue.ErrNotFound if there is none.
 func (t *Tenant) formerQueues(ctx context.Context) (int, error) {
-	if t.Config.QueueBackend == config.QueuePostgres {
+	if t.backend().enqueue {
 		return 0, queue.ErrNotFound // they are the worker's
 	}
 	ctx, cancel := context.WithTimeout(ctx, formerLimit)

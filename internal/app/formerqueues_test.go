@@ -2,9 +2,14 @@ package app
 
 import (
 	"bytes"
+	"context"
+	"crypto/rand"
 	"log/slog"
 	"strings"
 	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/seed-7227ef26/async-worker/internal/config"
 	"github.com/seed-7227ef26/async-worker/internal/metrics"
@@ -51,5 +56,42 @@ func TestFormerQueuesAreToldOf(t *testing.T) {
 		if said := log.String(); !strings.Contains(said, c.want) || c.want == "" && said != "" {
 			t.Errorf("%+v: %s", c, said)
 		}
+	}
+}
+
+// The owner of a database need not be a superuser: row-level security holds for it, too.
+func TestRetireAsOwner(t *testing.T) {
+	t.Parallel()
+	conn, err := pgx.Connect(t.Context(), stacktest.Postgres(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close(context.WithoutCancel(t.Context())) })
+	owner := "owner_" + strings.ToLower(rand.Text()[:8])
+	do := func(sql string) pgconn.CommandTag {
+		t.Helper()
+		tag, err := conn.Exec(t.Context(), sql)
+		if err != nil {
+			t.Fatalf("%s: %v", sql, err)
+		}
+		return tag
+	}
+	do("insert into aw_queues (client_id, name) values ('southhaven', 'southhaven-tasks'), ('northhaven', 'northhaven-tasks')")
+	do("create role " + owner)
+	t.Cleanup(func() {
+		if _, err := conn.Exec(context.WithoutCancel(t.Context()), "reset role; reset app.client_id; alter table aw_queues owner to current_user; "+
+			"drop owned by "+owner+"; drop role "+owner); err != nil {
+			t.Error(err)
+		}
+	})
+	do("grant usage, create on schema public to " + owner)
+	do("alter table aw_queues owner to " + owner)
+	do("grant execute on all functions in schema public to " + owner)
+	do("set role " + owner)
+	do(retire("public", "southhaven"))
+	do("reset role")
+	var left string
+	if err := conn.QueryRow(t.Context(), "select string_agg(name, ' ') from aw_queues").Scan(&left); err != nil || left != "northhaven-tasks" {
+		t.Errorf("left: %s, %v", left, err)
 	}
 }

@@ -146,6 +146,11 @@ func (t *Tenant) openBucket(context.Context) error {
 	return nil
 }
 
+// ContainerFault returns why the container of these settings can't be opened, such as an expired signature. It asks nobody.
+func ContainerFault(cfg config.Config) error {
+	return (&Tenant{Config: cfg}).openBucket(context.Background())
+}
+
 func (t *Tenant) credentials() (*storage.Credentials, error) {
 	if s := t.Config.Azure.ConnectionString; s.IsSet() {
 		return storage.FromConnectionString(s.Reveal())

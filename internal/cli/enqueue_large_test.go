@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/seed-7227ef26/async-worker/internal/blob"
+	"github.com/seed-7227ef26/async-worker/internal/config"
 	"github.com/seed-7227ef26/async-worker/internal/task"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 	"github.com/seed-7227ef26/async-worker/queue/memory"
@@ -39,6 +40,20 @@ func TestEnqueueLarge(t *testing.T) {
 	o.Bucket = nil
 	invoke(t, o, testEnv(), strings.Replace(text, "t-1", "t-3", 1), "enqueue", "-").want(t, exitFailed,
 		"a running worker's sweep sends it", "goes through the container")
+}
+
+// A container that can't be opened, as with an expired signature, is none for a task that needs none.
+func TestEnqueueWithoutAContainer(t *testing.T) {
+	t.Parallel()
+	const storage = "AZURE_STORAGE_CONNECTION_STRING=BlobEndpoint=https://a.blob.core.windows.net;QueueEndpoint=https://a.queue.core.windows.net;" +
+		"SharedAccessSignature=sv=2022-11-02&sig=c2ln&se="
+	for expires, want := range map[string]bool{"2020-01-01": false, "2099-01-01": true} {
+		p := &program{env: testEnv(storage + expires)}
+		cmd := p.newEnqueueCommand()
+		if groups, err := p.withBlobs(cmd, shortcutNeeds, false); err != nil || groups&config.Blob != 0 != want {
+			t.Errorf("%s: %b, %v", expires, groups, err)
+		}
+	}
 }
 
 // full is a container that takes nothing.

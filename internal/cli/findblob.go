@@ -24,7 +24,8 @@ func (p *program) withBlobs(cmd *cobra.Command, groups config.Group, uploads boo
 		if err := p.resolveTenant(cmd, groups); err != nil {
 			return 0, err
 		}
-		if _, err := config.Load(p.sources(cmd), config.Tenant|config.Blob); err != nil {
+		cfg, err := config.Load(p.sources(cmd), config.Tenant|config.Blob)
+		if err != nil || app.ContainerFault(cfg) != nil {
 			return groups, nil //nolint:nilerr // the command can do without
 		}
 	}

@@ -70,7 +70,7 @@ func (p *program) useTenantFiles(cmd *cobra.Command, root, name string) error {
 		return unreadError("read the credentials of tenant "+name, err)
 	}
 	p.setLibraries(dropped)
-	p.tenant = name
+	p.tenant, p.root = name, root
 	return setClient(cmd, name)
 }
 

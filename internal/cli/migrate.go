@@ -76,7 +76,7 @@ func nextMigrate(err error) string {
 	const direct = "check DATABASE_URL (on Supabase: the direct or session connection, port 5432); or " +
 		"paste the output of async-worker migrate --print into the SQL editor"
 	switch {
-	case answered && slices.Contains([]string{"42P05", "26000", "53300"}, sql.Code): // a pooler can't keep the migration's lock
+	case answered && slices.Contains([]string{"42P05", "26000"}, sql.Code): // a pooler can't keep the migration's lock
 		return direct
 	case answered && app.NextDatabaseState(sql.Code) != "":
 		return app.NextDatabaseState(sql.Code)

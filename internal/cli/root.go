@@ -41,6 +41,7 @@ type program struct {
 	level          slog.LevelVar   // of the daemon's log; a reload changes it
 	daemon         bool            // it is run
 	tenant         string          // the machine's tenant whose settings are used; empty: none
+	root           string          // the machine's root folder, if there is a tenant; empty: /
 	unit           string          // the tenant of the systemd unit that this process is; empty: it is none
 	paths          map[string]bool // of the commands, as "async-worker jobs get": whether they take --tenant
 	pathsOnce      sync.Once

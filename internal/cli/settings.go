@@ -62,7 +62,8 @@ func (p *program) sources(cmd *cobra.Command) config.Sources {
 	}
 	src := config.Sources{Flags: given, Environ: p.env, Files: p.envFiles, ReadFile: os.ReadFile, List: filesIn}
 	if p.tenant != "" { // this process is not the worker
-		src.Hidden, src.Shows = tenants.Hidden, tenants.Shows
+		src.Hidden = tenants.Hidden
+		src.Shows = func(client string) bool { return tenants.Shows(p.root, client) }
 	}
 	return src
 }

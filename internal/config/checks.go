@@ -13,6 +13,7 @@ import (
 // check checks settings against each other. A setting that is wrong by itself takes part in no check, so that one
 // mistake gives one error.
 func (l *loader) check(groups Group) {
+	l.checkDatabaseFiles()
 	if groups&Queue != 0 && l.cfg.QueueBackend == QueueNATS {
 		l.checkNATS()
 	}

@@ -58,8 +58,7 @@ func connectionString(c *Config, s string) *fault {
 	return nil
 }
 
-// databaseURL checks the form, and what the driver needs to open it: the files that it names, too. Faults never quote
-// the value.
+// databaseURL checks the form, and the values that the driver does not take. Faults never quote the value.
 func databaseURL(c *Config, s string) *fault {
 	if strings.Contains(s, "://") {
 		u, err := url.Parse(s)
@@ -75,9 +74,26 @@ func databaseURL(c *Config, s string) *fault {
 		return &fault{"it is not a Postgres connection string", databaseurl.Form}
 	}
 	_, err := databaseurl.Pool(s)
-	if bad, ok := errors.AsType[*databaseurl.Error](err); ok {
+	if bad, ok := errors.AsType[*databaseurl.Error](err); ok && !bad.OfMachine {
 		return &fault{bad.Problem, bad.Remedy}
 	}
 	c.DatabaseURL = NewSecret(s)
 	return nil
+}
+
+// checkDatabaseFiles looks for the files that DATABASE_URL names. Who is not the worker may lack some that it has: those of
+// another root folder, of its unit's credentials, or named by its own PG… variables.
+func (l *loader) checkDatabaseFiles() {
+	if !l.given("DATABASE_URL") || !l.fine("DATABASE_URL") {
+		return
+	}
+	_, err := databaseurl.Pool(l.cfg.DatabaseURL.Reveal())
+	bad, ok := errors.AsType[*databaseurl.Error](err)
+	switch {
+	case !ok:
+	case l.src.Hidden != nil:
+		l.warn("DATABASE_URL", bad.Problem+" here", "make sure that the worker has it; else "+bad.Remedy)
+	default:
+		l.problem("DATABASE_URL", bad.Problem, bad.Remedy)
+	}
 }

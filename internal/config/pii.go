@@ -19,9 +19,9 @@ func (l *loader) checkPII() {
 	}
 }
 
-// checkKinds refuses a list of kinds of which nothing is found, and one with a misspelt kind: personal data would go on to
-// the model and the index. It warns of other kinds that nothing is known to find: a detector may have recognizers of the
-// operator's, which the worker asks it for when it starts.
+// checkKinds refuses a list of kinds of which nothing is found, and, without a detector, one with a misspelt kind: personal
+// data would go on to the model and the index. It warns of other kinds that nothing is known to find: a detector may have
+// recognizers of the operator's, which the worker asks it for when it starts.
 func (l *loader) checkKinds() {
 	known, problem := names(kind.Patterns()), " is not a kind that is found without a detector"
 	remedy := "use " + alternatives(known) + ", or set PII_DETECTOR_URL to a detector that finds it"
@@ -32,20 +32,22 @@ func (l *loader) checkKinds() {
 	}
 	var unknown []Problem
 	maybe := false // a recognizer of the operator's finds it
+	misspelt := false
 	for _, k := range l.cfg.PII.Kinds {
 		if ours, renamed := kind.OfPresidio(k); renamed {
 			unknown = append(unknown, Problem{
 				"PII_KINDS", fmt.Sprintf("%s is Presidio's name; the kind is called %s here", quoted(k), ours), "use " + string(ours),
 			})
 		} else if near := nearestKind(k, known); near != "" {
-			l.problem("PII_KINDS", quoted(k)+problem, fmt.Sprintf("did you mean %s?", near))
+			unknown = append(unknown, Problem{"PII_KINDS", quoted(k) + problem, fmt.Sprintf("did you mean %s?", near)})
+			misspelt, maybe = true, l.given("PII_DETECTOR_URL")
 		} else if !slices.Contains(known, k) {
 			unknown = append(unknown, Problem{"PII_KINDS", quoted(k) + problem, remedy})
 			maybe = l.given("PII_DETECTOR_URL")
 		}
 	}
 	say := l.warn
-	if len(unknown) == len(l.cfg.PII.Kinds) && !maybe {
+	if len(unknown) == len(l.cfg.PII.Kinds) && !maybe || misspelt && !l.given("PII_DETECTOR_URL") {
 		say = l.problem
 	}
 	for _, p := range unknown {

@@ -197,7 +197,8 @@ func (p *page) replay(id string) (api.Job, error) {
 	if known, ok := errors.AsType[*api.Problem](err); ok && known.Code == "ALREADY_REPLAYED" {
 		return j, &api.Problem{
 			Status: known.Status, Code: known.Code,
-			Detail: "It was replayed already. Its page names the job that does its task; from there it can be replayed once more.",
+			Detail: "It was replayed already, or its job was started again since. If it was replayed, its page names the job " +
+				"that does its task, and from there it can be replayed once more; else retry the job, if it has failed.",
 		}
 	}
 	return j, err

@@ -43,7 +43,10 @@ func (e *RefusedError) Next() string {
 		return "no key reached the database: check SUPABASE_KEY, and that no proxy removes the header Authorization"
 	case strings.Contains(message, "expired"):
 		return "the key has expired: " + newKey + "; or check the database's clock"
-	case e.State == "PGRST303":
+	case strings.Contains(message, "audience"):
+		return "the database's API demands another audience (its jwt-aud) than the key has: make a key with that aud claim"
+	case e.State == "PGRST303", strings.Contains(message, "future"), strings.Contains(message, "not yet"),
+		strings.Contains(message, "notyet"):
 		return newKey + "; or check the clocks of the database and of the machine that made the key"
 	case strings.Contains(message, "3 parts"):
 		return "the key is not a JWT: " + newKey

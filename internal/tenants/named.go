@@ -1,12 +1,14 @@
 package tenants
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/seed-7227ef26/async-worker/internal/config"
@@ -47,16 +49,23 @@ func hidden(file string, stat func(string) (fs.FileInfo, error)) string {
 
 var showsFolders = regexp.MustCompile(`(?m)^\s*(BindPaths|BindReadOnlyPaths|PrivateTmp|ProtectHome)\s*=`)
 
-// Shows reports whether a drop-in changes which folders the unit of a tenant of this machine hides.
-func Shows(client string) bool { return shows(os.DirFS("/"), client) }
+// Shows reports whether a drop-in, or a unit in place of the package's, changes which folders the unit of a tenant hides.
+// root is the machine's root folder.
+func Shows(root, client string) bool { return shows(os.DirFS(cmp.Or(root, "/")), client) }
 
 func (m *Machine) shows(client string) bool { return shows(m.root.FS(), client) }
 
 func shows(machine fs.FS, client string) bool {
-	for _, unit := range []string{"async-worker@", "async-worker@" + client} {
-		files, _ := fs.Glob(machine, "etc/systemd/system/"+unit+".service.d/*.conf") // the pattern is right
-		for _, file := range files {
-			if text, err := fs.ReadFile(machine, file); err == nil && showsFolders.Match(text) {
+	for _, folder := range []string{"etc/systemd/system/", "run/systemd/system/", "usr/local/lib/systemd/system/", "usr/lib/systemd/system/"} {
+		for _, unit := range []string{"async-worker@", "async-worker@" + client} {
+			files, _ := fs.Glob(machine, folder+unit+".service.d/*.conf") // the pattern is right
+			if !strings.HasPrefix(folder, "usr/lib/") {                   // where the package's own is
+				files = append(files, folder+unit+".service")
+			}
+			if slices.ContainsFunc(files, func(file string) bool {
+				text, err := fs.ReadFile(machine, file)
+				return err == nil && showsFolders.Match(text)
+			}) {
 				return true
 			}
 		}

@@ -59,6 +59,7 @@ func TestFolderThatTheUnitHides(t *testing.T) {
 		{hidden: true},
 		{"async-worker@southhaven.service.d/documents.conf", "[Service]\nBindPaths=/home/ann/documents\n", false},
 		{"async-worker@.service.d/documents.conf", "[Service]\nProtectHome=no\n", false},
+		{"async-worker@.service", "[Service]\nProtectHome=no\n", false}, // systemctl edit --full
 		{"async-worker@.service.d/documents.conf", "[Service]\nMemoryMax=2G\n", true},
 		{"async-worker@northhaven.service.d/documents.conf", "[Service]\nProtectHome=no\n", true},
 	} {
@@ -75,6 +76,23 @@ func TestFolderThatTheUnitHides(t *testing.T) {
 		if got := err != nil && strings.Contains(err.Error(), "hidden from workers"); got != c.hidden || err != nil && !got {
 			t.Errorf("%+v: %v", c, err)
 		}
+	}
+}
+
+// A file of DATABASE_URL may be there for the worker alone: in an image, or among its unit's credentials.
+func TestDatabaseFilesOfTheWorker(t *testing.T) {
+	t.Parallel()
+	m, _ := machine(t)
+	change := valid("southhaven")
+	change.Settings["DATABASE_URL"] = "postgres://w@db.example/app?sslmode=verify-full&sslrootcert=/run/credentials/x/ca"
+	var got []string
+	for _, w := range mustAdd(t, m, change).Warnings {
+		if w.Name == "DATABASE_URL" && strings.Contains(w.Problem, "does not exist here") {
+			got = append(got, w.Problem)
+		}
+	}
+	if len(got) != 1 {
+		t.Errorf("warned of %q", got)
 	}
 }
 

@@ -17,6 +17,8 @@ import (
 type Error struct {
 	Problem string // such as: the file /etc/ssl/db.crt of its sslrootcert does not exist
 	Remedy  string
+	// OfMachine is the fault of a file that is not there, or not as it should be: on another machine it may be.
+	OfMachine bool
 }
 
 func (e *Error) Error() string { return "DATABASE_URL: " + e.Problem + "; " + e.Remedy }
@@ -43,30 +45,33 @@ func Conn(url string) (*pgx.ConnConfig, error) {
 }
 
 // known are causes by a phrase of pgx that quotes nothing.
-var known = []struct{ phrase, problem, remedy string }{
+var known = []struct {
+	phrase, problem, remedy string
+	ofMachine               bool
+}{
 	{
 		"sslmode is invalid", "its sslmode is not one that there is",
-		"use disable, allow, prefer, require, verify-ca or verify-full, in it or in PGSSLMODE",
+		"use disable, allow, prefer, require, verify-ca or verify-full, in it or in PGSSLMODE", false,
 	},
-	{`both "sslcert" and "sslkey"`, "it has only one of sslcert and sslkey", "give both, or neither"},
+	{`both "sslcert" and "sslkey"`, "it has only one of sslcert and sslkey", "give both, or neither", true},
 	{
 		"unable to add CA", "the file of its sslrootcert holds no certificate",
-		"put the authority's certificate (PEM) there, or correct the path",
+		"put the authority's certificate (PEM) there, or correct the path", true,
 	},
-	{"failed to decode sslkey", "the file of its sslkey holds no key", "put the key (PEM) of the sslcert there"},
-	{"decrypt key", "the key of its sslkey can't be decrypted", "correct the sslpassword"},
-	{"sslpassword", "the key of its sslkey is encrypted, and there is no sslpassword", "add the sslpassword"},
-	{"unable to load cert", "its sslcert and sslkey do not belong together", "use the key (PEM) of that certificate"},
+	{"failed to decode sslkey", "the file of its sslkey holds no key", "put the key (PEM) of the sslcert there", true},
+	{"decrypt key", "the key of its sslkey can't be decrypted", "correct the sslpassword", true},
+	{"sslpassword", "the key of its sslkey is encrypted, and there is no sslpassword", "add the sslpassword", true},
+	{"unable to load cert", "its sslcert and sslkey do not belong together", "use the key (PEM) of that certificate", true},
 	{
 		"failed to read service", "the service that it or PGSERVICE names is in no file that can be read",
-		"correct service and servicefile, or write the address itself",
+		"correct service and servicefile, or write the address itself", true,
 	},
 	{
 		"invalid port", "its port is not a number from 1 to 65535",
-		"correct the port; if there is none, percent-encode the special characters of the password",
+		"correct the port; if there is none, percent-encode the special characters of the password", false,
 	},
-	{"port numbers", "it has more ports than hosts", "give one port, or one for each host"},
-	{"in password", "its password has a space or a % that is not percent-encoded", "write %20 for a space and %25 for a %"},
+	{"port numbers", "it has more ports than hosts", "give one port, or one for each host", false},
+	{"in password", "its password has a space or a % that is not percent-encoded", "write %20 for a space and %25 for a %", false},
 }
 
 // parameters are those whose value may be wrong.
@@ -86,18 +91,19 @@ func explain(err error) *Error {
 	what = what[strings.LastIndex(what, "`: ")+1:] // before it is the URL
 	for _, k := range known {
 		if strings.Contains(what, k.phrase) {
-			return &Error{k.problem, k.remedy}
+			return &Error{k.problem, k.remedy, k.ofMachine}
 		}
 	}
 	words := strings.FieldsFunc(what, func(r rune) bool { return r != '_' && (r < 'a' || r > 'z') })
 	for _, word := range words[:min(3, len(words))] {
 		if slices.Contains(parameters, word) {
 			return &Error{
-				"its parameter " + word + " has a value that can't be used", "correct it or leave it out; the driver, pgx, documents its values",
+				Problem: "its parameter " + word + " has a value that can't be used",
+				Remedy:  "correct it or leave it out; the driver, pgx, documents its values",
 			}
 		}
 	}
-	return &Error{"it is not a Postgres connection string", Form}
+	return &Error{Problem: "it is not a Postgres connection string", Remedy: Form}
 }
 
 // explainFile is of a file that the URL names, or a variable such as PGSSLROOTCERT.
@@ -111,7 +117,7 @@ func explainFile(file *fs.PathError, text string) *Error {
 	}
 	return &Error{
 		fmt.Sprintf("the file %s of its %s %s", file.Path, parameter, whyUnread(file.Err)),
-		"correct the path, or put the file where the worker's user can read it, such as below /etc/ssl",
+		"correct the path, or put the file where the worker's user can read it, such as below /etc/ssl", true,
 	}
 }
 

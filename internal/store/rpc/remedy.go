@@ -29,7 +29,8 @@ func Remedy(state string) string {
 	case "53200":
 		return "the database is out of memory: give it more, or let fewer clients connect"
 	case "53300":
-		return "the database has no connection left: raise max_connections, or use a pooler (docs/scaling.md)"
+		return "the database has no connection left: raise max_connections, end sessions, or let workers use a pooler " +
+			"(docs/scaling.md)"
 	case "57014":
 		return "the database canceled a call that took too long: is it overloaded, or is the statement_timeout of the " +
 			"login or the database short?"

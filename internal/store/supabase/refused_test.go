@@ -31,6 +31,8 @@ func TestRefusedKeys(t *testing.T) {
 		{`{"code":"PGRST301","message":"JWT expired"}`, "JWT expired (PGRST301)", "the key has expired"}, // until PostgREST 12
 		{`{"code":"PGRST303","message":"JWT expired"}`, "JWT expired (PGRST303)", "the key has expired"},
 		{`{"code":"PGRST303","message":"JWT not yet valid"}`, "JWT not yet valid", "or check the clocks"},
+		{`{"code":"PGRST301","message":"JWTIssuedAtFuture"}`, "JWTIssuedAtFuture", "or check the clocks"}, // until PostgREST 12
+		{`{"code":"PGRST301","message":"JWTNotInAudience"}`, "JWTNotInAudience", "another audience"},
 		{`{"code":"PGRST302","message":"Anonymous access is disabled"}`, "Anonymous access is disabled", "no key reached the database"},
 		{`{"code":"PGRST301","message":"JWSError JWSInvalidSignature"}`, "JWSInvalidSignature", "signed with another JWT secret"},
 		{`{"code":"PGRST301","message":"Expected 3 parts in JWT; got 1"}`, "Expected 3 parts", "the key is not a JWT"},
