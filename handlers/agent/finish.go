@@ -164,6 +164,7 @@ func (r *run) accept(ctx context.Context, s modelAnswer) (*answer, error) {
 			Class: taskerr.ValidationError, Code: upper(r.kind) + code,
 			Message: fmt.Sprintf("the model's answer %s, even after a request to correct it: %s", demand,
 				clip(what, 300)),
+			Hint: "choose another model in OPENAI_CHAT_MODEL, or ask for a simpler form, then replay the task",
 		}
 	}
 	return a, nil

@@ -192,16 +192,11 @@ func (n newSchedule) task(stdin io.Reader) (json.RawMessage, error) {
 	case n.kind == "":
 		return nil, badUsage(remedy, "the schedule has no task")
 	}
-	payload := json.RawMessage(n.payload)
-	if n.payload == "" {
-		payload = json.RawMessage("{}")
-	}
-	text, err := json.Marshal(map[string]any{"task_type": n.kind, "payload": payload})
+	payload, err := (&message{payload: n.payload}).payloadObject()
 	if err != nil {
-		return nil, badUsage(`put it into single quotes, for example --payload '{"prefix": "2026/"}'`,
-			"--payload is not JSON: %v", err)
+		return nil, err
 	}
-	return text, nil
+	return json.Marshal(map[string]any{"task_type": n.kind, "payload": payload})
 }
 
 func (p *program) printAddedSchedule(out format, s store.Schedule) error {

@@ -31,7 +31,7 @@ func TestSchedules(t *testing.T) {
 		}
 	}
 	d.command("schedules", "add", "other", "--cron", "@daily", "--type", "ingest", "--payload", "{").
-		want(t, exitUsage, "--payload is not JSON", "single quotes")
+		want(t, exitUsage, "--payload is not a JSON object", "write it like --payload '{")
 	d.command("schedules", "pause", "nightly").want(t, exitOK, "nightly is paused")
 	d.command("schedules", "list").want(t, exitOK, "nightly", "paused")
 	d.command("schedules", "resume", "nightly").want(t, exitOK, "nightly fires again, next at ", " CE")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -275,14 +276,19 @@ func (c *crasher) submit(
 	return "", end, t.age(ctx, time.Hour)
 }
 
+// enqueue repeats a command that a back end did not answer, as its user would: the task is the same.
 func (c *crasher) enqueue(ctx context.Context, text string, env []string) (died bool, err error) {
-	cmd := command(ctx, c.file, append(env[:len(env):len(env)], "PROVE_SUBMIT=1"))
-	cmd.Stdin = strings.NewReader(text)
-	out, err := cmd.CombinedOutput()
-	if cmd.ProcessState == nil || cmd.ProcessState.ExitCode() != 137 && err != nil {
-		return false, fmt.Errorf("enqueue: %w\n%s", err, out)
+	for attempt := 1; ; attempt++ {
+		cmd := command(ctx, c.file, append(env[:len(env):len(env)], "PROVE_SUBMIT=1"))
+		cmd.Stdin = strings.NewReader(text)
+		out, err := cmd.CombinedOutput()
+		switch {
+		case cmd.ProcessState != nil && (err == nil || cmd.ProcessState.ExitCode() == 137):
+			return cmd.ProcessState.ExitCode() == 137, nil
+		case attempt == 5 || !bytes.Contains(out, []byte("network_timeout")):
+			return false, fmt.Errorf("enqueue: %w\n%s", err, out)
+		}
 	}
-	return cmd.ProcessState.ExitCode() == 137, nil
 }
 
 // secondLife starts a worker that does not die, and waits until all is drained. A webhook's claim that was under

@@ -153,7 +153,7 @@ func (p *poisonRun) sendAndWait(ctx context.Context, worker *process) ([]string,
 	if err != nil {
 		return nil, err
 	}
-	return p.judge(ctx)
+	return p.judge(ctx, worker.log.String())
 }
 
 // waits reports whether poison has not ended yet: what breaks only the database needs other tasks to be found.
@@ -181,10 +181,10 @@ type ended struct {
 }
 
 // judge checks the invariants, and the cost of the poison.
-func (p *poisonRun) judge(ctx context.Context) ([]string, error) {
-	copies := 0
+func (p *poisonRun) judge(ctx context.Context, log string) ([]string, error) {
+	copies := len(unansweredCopies.FindAllString(log, -1))
 	if p.service == "database" {
-		copies = p.toxin.deaths() // each between a dead letter's copy and the note that it was sent
+		copies += p.toxin.deaths() // each between a dead letter's copy and the note that it was sent
 	}
 	found, err := p.check(ctx, p.report, copies)
 	if err != nil {
