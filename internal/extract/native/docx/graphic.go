@@ -24,7 +24,7 @@ func (r *reader) graphic(p *paragraph, start xml.StartElement) error {
 		if id == "dm" {
 			blocks, err = diagram.Read(d, r.out.Spend)
 		} else {
-			blocks, err = chart.Read(d, extract.Block{})
+			blocks, err = chart.Read(d, extract.Block{}, r.out.Spend)
 		}
 		if err != nil {
 			return err

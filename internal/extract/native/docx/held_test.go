@@ -98,3 +98,13 @@ func TestDefinitions(t *testing.T) {
 		}
 	}
 }
+
+// TestLevelsOfCategories: a text of an outer level, which each inner category of a chart repeats, counts as text that is held.
+func TestLevelsOfCategories(t *testing.T) {
+	t.Parallel()
+	levels := `<c:lvl>` + numbered(6000, `<c:pt idx="%d"><c:v>x</c:v></c:pt>`) + `</c:lvl>` +
+		`<c:lvl><c:pt idx="0"><c:v>` + strings.Repeat("y", 32<<10) + `</c:v></c:pt></c:lvl>`
+	chart := `<c:chartSpace><c:barChart><c:ser><c:cat>` + levels + `</c:cat></c:ser></c:barChart></c:chartSpace>`
+	content := withParts(t, `<w:p><w:r><w:drawing><c:chart r:id="r0"/></w:drawing></w:r></w:p>`, "chart", "1.xml", chart)
+	nativetest.CountsHeldText(t, docx.New(nil), content)
+}

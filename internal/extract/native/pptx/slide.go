@@ -115,7 +115,7 @@ func (e *emission) chart(part string, like extract.Block) (blocks []extract.Bloc
 		return nil, nil
 	}
 	err = e.r.pkg.Read(e.r.ctx, part, func(d *ooxml.Decoder) error {
-		blocks, err = chart.Read(d, like)
+		blocks, err = chart.Read(d, like, e.r.spendBytes)
 		return err
 	})
 	return blocks, ooxml.Optional(err)

@@ -129,7 +129,7 @@ func (s *sheet) blocks(f float) (blocks []extract.Block, err error) {
 	switch {
 	case f.chart != "":
 		err = s.r.pkg.Read(s.r.ctx, f.chart, func(d *ooxml.Decoder) error {
-			blocks, err = chart.Read(d, extract.Block{})
+			blocks, err = chart.Read(d, extract.Block{}, s.r.spend)
 			return err
 		})
 	case f.diagram != "":

@@ -4,13 +4,11 @@ package chart
 
 import (
 	"encoding/xml"
-	"maps"
 	"slices"
 	"strings"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
-	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml/numfmt"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
@@ -24,6 +22,7 @@ const (
 // chart is a chart being read.
 type chart struct {
 	d      *ooxml.Decoder
+	spend  func(bytes int) error
 	kind   string
 	title  string
 	across string   // title of the axis of categories
@@ -46,9 +45,10 @@ type series struct {
 type points map[int]string
 
 // Read returns the blocks of a chart part: its title, its kind, and its table; none if it has no values. The
-// blocks get their page and box from like. The error is quota_exceeded for more values than a chart can show.
-func Read(d *ooxml.Decoder, like extract.Block) ([]extract.Block, error) {
-	c := &chart{d: d}
+// blocks get their page and box from like. spend charges text that is repeated before it is held in memory. The error is
+// spend's, or quota_exceeded for more values than a chart can show.
+func Read(d *ooxml.Decoder, like extract.Block, spend func(bytes int) error) ([]extract.Block, error) {
+	c := &chart{d: d, spend: spend}
 	err := d.Each(func(start xml.StartElement) error {
 		switch start.Name.Local {
 		case "date1904":
@@ -162,61 +162,6 @@ func (c *chart) text() (string, error) {
 	}
 	err := walk()
 	return strings.Join(strings.Fields(strings.Join(lines, " ")), " "), err
-}
-
-// data reads a c:cat or c:val. Multi-level categories come innermost first; the outer ones are prepended.
-func (c *chart) data() (points, error) {
-	all, level := points{}, points{}
-	code, numbers := numfmt.General, false
-	var walk func() error
-	walk = func() error {
-		return c.d.Children(func(start xml.StartElement) error {
-			switch start.Name.Local {
-			case "formatCode":
-				text, err := c.d.Text(maxText)
-				code = numfmt.Parse(text)
-				return err
-			case "pt":
-				return c.point(level, start, func(text string) string {
-					if !numbers && code == numfmt.General {
-						return text
-					}
-					return numfmt.Format(text, code, c.epoch1904)
-				})
-			case "numCache", "numLit":
-				numbers = true
-			case "lvl":
-				level = points{}
-				err := walk()
-				all = outer(level, all)
-				level = points{}
-				return err
-			case "f", "extLst":
-				return c.d.Skip()
-			}
-			return walk()
-		}, nil)
-	}
-	err := walk()
-	if len(all) == 0 {
-		all = level
-	}
-	return all, err
-}
-
-// outer prepends the texts of an outer level to those of the inner levels; each applies until the next.
-func outer(level, inner points) points {
-	if len(inner) == 0 {
-		return level
-	}
-	current := ""
-	for _, i := range slices.Sorted(maps.Keys(inner)) {
-		if text, ok := level[i]; ok {
-			current = text
-		}
-		inner[i] = strings.TrimSpace(current + " " + inner[i])
-	}
-	return inner
 }
 
 // point reads a c:pt, whose text is shown as format says.

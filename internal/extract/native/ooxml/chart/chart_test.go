@@ -17,6 +17,12 @@ import (
 // read reads a chart and returns its tables, a row in each line.
 func read(t *testing.T, content string) (string, error) {
 	t.Helper()
+	return spending(t, content, func(int) error { return nil })
+}
+
+// spending reads a chart whose repeated texts are charged to spend.
+func spending(t *testing.T, content string, spend func(int) error) (string, error) {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(path, nativetest.Zip(t, "chart.xml", `<c:chartSpace>`+content+`</c:chartSpace>`), 0o600); err != nil {
 		t.Fatal(err)
@@ -28,7 +34,7 @@ func read(t *testing.T, content string) (string, error) {
 	defer func() { _ = pkg.Close() }() // read-only
 	var blocks []extract.Block
 	err = pkg.Read(t.Context(), "chart.xml", func(d *ooxml.Decoder) (err error) {
-		blocks, err = chart.Read(d, extract.Block{})
+		blocks, err = chart.Read(d, extract.Block{}, spend)
 		return err
 	})
 	var lines []string
