@@ -11,14 +11,20 @@ const (
 	tolerance = 30   // twips by which edges of one column may differ
 	maxRows   = 500  // rows held to find their common columns
 	maxHeld   = 256 << 10
+
+	cellCost       = 64 // bytes of a cell without text, and of its definition
+	definitionCost = 16 // bytes of a definition without a cell
 )
 
-// definition is the row layout given by \trowd and the words after it.
+// definition is the row layout given by \trowd and the words after it. Rows share its cells until the next \trowd: a \cellx
+// only appends to them.
 type definition struct {
 	left   int
 	header bool
 	cells  []cellDefinition
 	next   cellDefinition // the cell being defined, until its \cellx
+
+	held int // cells that a row of the table holds
 }
 
 type cellDefinition struct {
@@ -155,7 +161,6 @@ func (t *table) endRow() error {
 		return nil
 	}
 	w := row{cells: t.cells, definition: t.def}
-	w.definition.cells = slices.Clone(t.def.cells)
 	t.cells = nil
 	if len(t.rows) >= maxRows && !w.continues() || t.held > maxHeld {
 		if err := t.write(); err != nil {
@@ -167,8 +172,10 @@ func (t *table) endRow() error {
 		for _, b := range blocks {
 			t.held += len(b.Text)
 		}
-		t.held += 64
+		t.held += cellCost
 	}
+	t.held += definitionCost * max(len(t.def.cells)-max(t.def.held, len(w.cells)), 0) // the cost of a cell includes its own
+	t.def.held = len(t.def.cells)
 	t.rows = append(t.rows, w)
 	return nil
 }
@@ -214,10 +221,19 @@ func (w *row) continues() bool {
 	return slices.ContainsFunc(w.definition.cells, func(c cellDefinition) bool { return c.joinedAbove })
 }
 
+// shares reports whether the row has the cells of another one's definition, and no others.
+func (w *row) shares(other *row) bool {
+	a, b := w.definition.cells, other.definition.cells
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
+}
+
 // edges returns the right edges of the columns that the rows share, in order.
 func edges(rows []row) []int {
 	var all []int
-	for _, w := range rows {
+	for i, w := range rows {
+		if i > 0 && w.shares(&rows[i-1]) {
+			continue
+		}
 		for _, c := range w.definition.cells {
 			all = append(all, c.right)
 		}
@@ -233,14 +249,12 @@ func edges(rows []row) []int {
 
 // place returns the cells of a row with their spans, and the blocks of each.
 func (w *row) place(lines []int, above map[int]*extract.Cell) (cells []extract.Cell, contents [][]extract.Block) {
-	cells = make([]extract.Cell, 0, len(w.cells)+len(lines)) // never reallocated: above points into it
 	column := column(lines, w.left)
-	if column > 0 && len(w.definition.cells) > 0 {
-		cells = append(cells, make([]extract.Cell, column)...) // the row is indented
-		contents = make([][]extract.Block, column)
-	} else {
+	if len(w.definition.cells) == 0 {
 		column = 0
 	}
+	cells = make([]extract.Cell, column, column+len(w.cells)) // never reallocated: above points into it
+	contents = make([][]extract.Block, column, column+len(w.cells))
 	for i, blocks := range w.cells {
 		cell := extract.CellOf(blocks)
 		var def cellDefinition

@@ -1,0 +1,55 @@
+package rtf_test
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/nativetest"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/rtf"
+)
+
+// wide defines a row of 1024 cells.
+var wide = `\trowd` + strings.Repeat(`\cellx`, 1023) + `\cellx1000`
+
+// columns defines a row of 1024 cells with edges of their own.
+func columns() string {
+	var b strings.Builder
+	for i := range 1024 {
+		fmt.Fprintf(&b, `\cellx%d`, 100*(i+1))
+	}
+	return b.String()
+}
+
+// TestRowsOfADefinition: a short row does not cost what its definition costs, which the file has once.
+func TestRowsOfADefinition(t *testing.T) { //nolint:paralleltest // it measures what the process allocates
+	rows := strings.Repeat(`\cell\row`, 499)
+	for _, tt := range []struct{ what, body string }{
+		{"rows of nested notes", strings.Repeat(`x{\footnote`+wide+`\intbl y\cell\row`+rows+`\pard `, 20) + strings.Repeat("}", 20)},
+		{"rows of many columns", `\trowd` + columns() + `\intbl y\cell\row` + rows + `\pard`},
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		if _, err := nativetest.Extract(t, rtf.New(), extract.RTF, document(tt.body), extract.Limits{}); err != nil {
+			t.Errorf("%s: %v", tt.what, err)
+		}
+		runtime.ReadMemStats(&after)
+		if allocated := (after.TotalAlloc - before.TotalAlloc) >> 20; allocated > 16 {
+			t.Errorf("%s: %d KB take %d MB", tt.what, len(tt.body)>>10, allocated)
+		}
+	}
+}
+
+// TestDefinitionsAreHeld: a table whose rows define more cells than they have is emitted in slices, as one with long texts is.
+func TestDefinitionsAreHeld(t *testing.T) {
+	t.Parallel()
+	for what, want := range map[string]int{wide: 7, "": 1} { // 16 rows take 256 KB
+		body := wide + strings.Repeat(what+`\intbl x\cell\row`, 100) + `\pard`
+		doc, err := nativetest.Extract(t, rtf.New(), extract.RTF, document(body), extract.Limits{})
+		if err != nil || len(doc.Blocks) != want {
+			t.Errorf("%.6q: got %d blocks, %v; want %d", what, len(doc.Blocks), err, want)
+		}
+	}
+}
