@@ -14,6 +14,7 @@ import (
 const (
 	maxLevel   = 8  // lists and outlines have levels 0-8
 	maxNesting = 20 // nested tables
+	maxStories = 8  // stories within each other; Word has no note in a note
 	maxHeading = 6
 	bullets    = 23 // \levelnfc of bullets
 )
@@ -39,6 +40,7 @@ type story struct {
 	boxes   []extract.Block // text boxes anchored in the paragraph
 	tables  []*table        // open tables, outermost first
 	main    bool            // it is the document's
+	depth   int             // stories around it
 	look    flow.Look       // of the paragraph
 	joined  *unended        // the paragraph has the text of this one
 }
@@ -181,11 +183,16 @@ func (l *list) marker(level, nth int) (marker string, listed bool) {
 	return numeral.Format(first-1+nth, name) + ".", true
 }
 
-// within reads the rest of the group as a separate story and passes its blocks to then.
+// within reads the rest of the group as a separate story and passes its blocks to then. Each open story can hold tables, so
+// the text of a deeper one than maxStories belongs to the story around it.
 func (r *reader) within(then func([]extract.Block) error) {
 	outer := r.story
+	if outer.depth >= maxStories {
+		r.to = body
+		return
+	}
 	var blocks []extract.Block
-	r.story = &story{emit: func(b extract.Block) error {
+	r.story = &story{depth: outer.depth + 1, emit: func(b extract.Block) error {
 		blocks = append(blocks, b)
 		return nil
 	}}

@@ -89,6 +89,11 @@ func TestExtract(t *testing.T) {
 			"notes", `Text{\super\chftn}{\footnote\pard{\super\chftn} The\par note.}.\par x`,
 			"Text\\[1\\].\n\n\\[1\\] The  \nnote.\n\nx\n",
 		},
+		{
+			"notes within each other", `a` + strings.Repeat(`{\footnote b`, 12) + strings.Repeat("}", 12),
+			"a\\[8\\]\n\n\\[1\\] bbbbb\n\n\\[2\\] b\\[1\\]\n\n\\[3\\] b\\[2\\]\n\n\\[4\\] b\\[3\\]\n\n" +
+				"\\[5\\] b\\[4\\]\n\n\\[6\\] b\\[5\\]\n\n\\[7\\] b\\[6\\]\n\n\\[8\\] b\\[7\\]\n",
+		},
 		{"a text box once", `anchor{\shp{\*\shpinst\shpleft0{\sp{\sn no}{\sv no}}{\shptxt\pard box\par}}{\shprslt{\*\do{\dptxbxtext box}}}}\par`, "anchor\n\nbox\n"},
 		{"a table", `\trowd\trhdr\cellx1000\cellx2000\cellx3000\pard\intbl h\cell i\cell j\cell\row\trowd\clvmgf\cellx1000\cellx3010\intbl v\cell\b wide\par more\cell\row\trowd\clvmrg\cellx1000\clmgf\cellx2000\clmrg\cellx3000\intbl\cell x\cell\cell\row\pard after`, "| h | i | j |\n| - | - | - |\n| v | wide more | wide more |\n| v | x | x |\n\nafter\n"},
 		{
