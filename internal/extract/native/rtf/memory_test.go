@@ -29,6 +29,7 @@ func TestRowsOfADefinition(t *testing.T) { //nolint:paralleltest // it measures 
 	for _, tt := range []struct{ what, body string }{
 		{"rows of nested notes", strings.Repeat(`x{\footnote`+wide+`\intbl y\cell\row`+rows+`\pard `, 20) + strings.Repeat("}", 20)},
 		{"rows of many columns", `\trowd` + columns() + `\intbl y\cell\row` + rows + `\pard`},
+		{"indented rows", `\trowd` + columns() + `\intbl y\cell\row\trowd\trleft102300\cellx102400\intbl` + rows + `\pard`},
 	} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
@@ -50,6 +51,21 @@ func TestDefinitionsAreHeld(t *testing.T) {
 		doc, err := nativetest.Extract(t, rtf.New(), extract.RTF, document(body), extract.Limits{})
 		if err != nil || len(doc.Blocks) != want {
 			t.Errorf("%.6q: got %d blocks, %v; want %d", what, len(doc.Blocks), err, want)
+		}
+	}
+}
+
+// TestWideIndent: a row has its column however far to the right it begins.
+func TestWideIndent(t *testing.T) {
+	t.Parallel()
+	for _, left := range []int{63, 64, 1023} {
+		body := `\trowd` + columns() + `\intbl a\cell b\cell\row` + fmt.Sprintf(`\trowd\trleft%d\cellx%d\intbl c\cell\row\pard`, left*100, left*100+100)
+		doc, err := nativetest.Extract(t, rtf.New(), extract.RTF, document(body), extract.Limits{})
+		if err != nil || len(doc.Blocks) != 1 {
+			t.Fatalf("%d columns: got %d blocks, %v", left, len(doc.Blocks), err)
+		}
+		if row := doc.Blocks[0].Table.Grid()[1]; len(row) <= left || row[left] != "c" || strings.Join(row[:left], "") != "" {
+			t.Errorf("%d columns: got %q", left, row)
 		}
 	}
 }
