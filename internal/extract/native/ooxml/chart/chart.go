@@ -169,12 +169,13 @@ func (c *chart) point(into points, start xml.StartElement, format func(string) s
 	if c.points++; c.points > maxCells {
 		return tooLarge()
 	}
+	index := ooxml.Int(ooxml.Attr(start, "idx"), len(into)) // one for all its values, because only the point is counted
 	return c.d.Children(func(child xml.StartElement) error {
 		if child.Name.Local != "v" {
 			return c.d.Skip()
 		}
 		text, err := c.d.Text(maxText)
-		into[ooxml.Int(ooxml.Attr(start, "idx"), len(into))] = format(text)
+		into[index] = format(text)
 		return err
 	}, nil)
 }

@@ -92,6 +92,11 @@ func TestTables(t *testing.T) {
 				ser("b", data("val", "4.4000000000000004")) + `</c:barChart>`,
 			",a,b\n1.10,5,4.4\n",
 		},
+		{
+			"points without an index, one with two values",
+			`<c:barChart>` + ser("a", `<c:val><c:pt><c:v>1</c:v><c:v>2</c:v></c:pt><c:pt><c:v>3</c:v></c:pt></c:val>`) + `</c:barChart>`,
+			",a\n,2\n,3\n",
+		},
 		{"no values", `<c:scatterChart>` + ser("a") + `</c:scatterChart>`, ""},
 	} {
 		if got, err := read(t, tt.chart); err != nil || got != tt.want {
