@@ -54,6 +54,9 @@ func (t *TableWriter) Row(cells []Cell, header bool) {
 // Full reports whether the slice is large enough to be flushed.
 func (t *TableWriter) Full() bool { return len(t.rows) >= sliceRows || t.bytes >= sliceBytes }
 
+// Held returns what the rows since the last Flush hold in memory, in bytes. Every cell counts, even an empty one.
+func (t *TableWriter) Held() int { return t.bytes }
+
 // Flush emits the rows so far, if any.
 func (t *TableWriter) Flush() error {
 	if len(t.rows) == 0 && (t.slices > 0 || len(t.header) == 0) {

@@ -89,6 +89,41 @@ func TestRepeats(t *testing.T) {
 	}
 }
 
+// TestSpan: a cell that spans a million rows doesn't hold them all in memory. Shorter spans are not cut.
+func TestSpan(t *testing.T) {
+	t.Parallel()
+	for _, body := range []func(string) string{text, sheets} {
+		for _, tt := range []struct {
+			columns string
+			blocks  int
+		}{{"1000", 4}, {"200", 1}} {
+			doc, err := nativetest.Extract(t, odf.New(), extract.ODF, document(t, body(table("",
+				tr(tc(`table:number-rows-spanned="1000000"`, p("x"))),
+				`<table:table-row table:number-rows-repeated="1000"><table:covered-table-cell/>`+
+					tc(`table:number-columns-repeated="`+tt.columns+`"`, p("y"))+`</table:table-row>`))), extract.Limits{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			blocks, rows, most := 0, 0, 0
+			for _, b := range doc.Blocks {
+				if b.Table == nil {
+					continue
+				}
+				blocks++
+				rows += len(b.Table.Rows)
+				cells := 0
+				for _, row := range b.Table.Rows {
+					cells += len(row)
+				}
+				most = max(most, cells)
+			}
+			if rows != 1001 || blocks != tt.blocks || most > 270_000 {
+				t.Errorf("%s columns: %d rows in %d tables of at most %d cells", tt.columns, rows, blocks, most)
+			}
+		}
+	}
+}
+
 // TestCancel: a sheet without text, which emits nothing, still stops with its context.
 func TestCancel(t *testing.T) {
 	t.Parallel()

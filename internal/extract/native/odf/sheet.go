@@ -146,10 +146,7 @@ func leading(w *row) int {
 
 func (g *region) write(w *row, header bool) error {
 	g.out.Row(append([]extract.Cell(nil), w.cells[min(g.left, leading(w)):]...), header)
-	if g.out.Full() && g.rows >= g.reach {
-		return g.out.Flush()
-	}
-	return nil
+	return flush(g.out, g.rows >= g.reach)
 }
 
 // end writes out the region. A single cell becomes a paragraph, for example a title above a table.

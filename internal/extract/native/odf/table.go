@@ -15,6 +15,7 @@ const (
 	maxGap     = 256  // empty cells between two others
 	maxRepeats = 1000 // of a row with text
 	maxRowSpan = 1 << 20
+	maxMerged  = 16 << 20 // bytes of rows held back because a cell spans them
 )
 
 // row is a table:table-row being read. Empty cells at its end are dropped.
@@ -82,11 +83,18 @@ func (r *reader) tableRow(t *table, w *row, header bool, repeats int) error {
 			return err
 		}
 		t.out.Row(append([]extract.Cell(nil), w.cells...), header)
-		if t.out.Full() && t.rows >= t.reach {
-			if err := t.out.Flush(); err != nil {
-				return err
-			}
+		if err := flush(t.out, t.rows >= t.reach); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+// flush ends a slice that is full where no cell spans its end, or after maxMerged bytes: a small file can state a span
+// of any length and repeat its rows.
+func flush(out *extract.TableWriter, apart bool) error {
+	if out.Full() && apart || out.Held() > maxMerged {
+		return out.Flush()
 	}
 	return nil
 }
