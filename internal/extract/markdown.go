@@ -6,6 +6,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/seed-7227ef26/async-worker/internal/pattern"
 )
@@ -183,3 +184,19 @@ func fenceFor(code string) string {
 
 // Marker returns the marker of the n-th item of a numbered list, for example "2.".
 func Marker(n int) string { return strconv.Itoa(n) + "." }
+
+// maxMarker is the longest marker of a list item, in bytes, that a file may define; real ones have a few words.
+const maxMarker = 100
+
+// CutMarker cuts a marker, or what a file defines to make markers of, to a length that is harmless in every item of a
+// list: a file states it once, and each of its items repeats it.
+func CutMarker(marker string) string {
+	if len(marker) <= maxMarker {
+		return marker
+	}
+	end := maxMarker
+	for end > 0 && !utf8.RuneStart(marker[end]) {
+		end--
+	}
+	return marker[:end]
+}

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/numeral"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
 )
@@ -94,7 +95,7 @@ func readLevel(d *ooxml.Decoder, start xml.StartElement, set func(index int, lvl
 		case "numFmt":
 			lvl.format = value
 		case "lvlText":
-			lvl.text = value
+			lvl.text = extract.CutMarker(value)
 		case "lvlRestart":
 			lvl.restart = number(start)
 		case "pStyle":
@@ -230,5 +231,5 @@ func (u *use) marker(l *list, at int) string {
 		}
 		b.WriteString(numeral.Format(l.counts[shown], format))
 	}
-	return strings.TrimSpace(b.String())
+	return extract.CutMarker(strings.TrimSpace(b.String()))
 }

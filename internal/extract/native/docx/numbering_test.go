@@ -1,6 +1,7 @@
 package docx_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
@@ -62,6 +63,28 @@ func TestOverrides(t *testing.T) {
 				`</w:num><w:num w:numId="2"><w:abstractNumId w:val="0"/></w:num></w:numbering>`))
 		if got != tt.want {
 			t.Errorf("%s: got\n%s\nwant\n%s", tt.what, got, tt.want)
+		}
+	}
+}
+
+// TestLongMarker: a list may define a marker of any length, which each of its items would repeat.
+func TestLongMarker(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ what, text, want string }{
+		{"text", strings.Repeat("alpha %1 ", 1000), strings.Repeat("alpha 1 ", 11) + "a"},
+		{"numbers", strings.Repeat("%1", 50), strings.Repeat("1", 50)},
+		{"runes", "a" + strings.Repeat("第", 50) + "%1", "a" + strings.Repeat("第", 33)},
+		{"a usual one", "Section %1 of the agreement", "Section 1 of the agreement"},
+	} {
+		doc, err := nativetest.Extract(t, docx.New(nil), extract.DOCX, nativetest.Zip(t,
+			"word/document.xml", `<w:document`+namespaces+`><w:body>`+li("1", "0", "x")+`</w:body></w:document>`,
+			"word/numbering.xml", `<w:numbering`+namespaces+`><w:abstractNum w:abstractNumId="0">`+lvl("0", "1", "decimal", tt.text, "")+
+				`</w:abstractNum><w:num w:numId="1"><w:abstractNumId w:val="0"/></w:num></w:numbering>`), extract.Limits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(doc.Blocks) != 1 || doc.Blocks[0].Marker != tt.want {
+			t.Errorf("%s: got %+v; want %q", tt.what, doc.Blocks, tt.want)
 		}
 	}
 }

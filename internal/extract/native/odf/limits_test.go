@@ -124,6 +124,30 @@ func TestSpan(t *testing.T) {
 	}
 }
 
+// TestLongMarker: a list style may define a marker of any length, which each of its items would repeat.
+func TestLongMarker(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("第", 1000)
+	for _, tt := range []struct{ prefix, suffix, want string }{
+		{long, ".", strings.Repeat("第", 33) + "1"},
+		{"", long, "1" + strings.Repeat("第", 33)},
+		{long[:90], long, long[:90] + "1" + "第第第"},
+		{"Section ", " of the agreement", "Section 1 of the agreement"},
+	} {
+		style := `<text:list-style style:name="Long"><text:list-level-style-number text:level="1" style:num-format="1" style:num-prefix="` +
+			tt.prefix + `" style:num-suffix="` + tt.suffix + `"/></text:list-style>`
+		doc, err := nativetest.Extract(t, odf.New(), extract.ODF, nativetest.Zip(t, "content.xml", `<office:document-content`+
+			namespaces+`><office:automatic-styles>`+style+`</office:automatic-styles><office:body>`+
+			text(list(`text:style-name="Long"`, p("x")))+`</office:body></office:document-content>`), extract.Limits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(doc.Blocks) != 1 || doc.Blocks[0].Marker != tt.want {
+			t.Errorf("%.20q, %.20q: got %+v; want %q", tt.prefix, tt.suffix, doc.Blocks, tt.want)
+		}
+	}
+}
+
 // TestCancel: a sheet without text, which emits nothing, still stops with its context.
 func TestCancel(t *testing.T) {
 	t.Parallel()

@@ -127,7 +127,7 @@ func (s *listStyle) next(c *counter, at, first int) string {
 			numbers = append(numbers, written(c.counts[i], format))
 		}
 	}
-	return strings.TrimSpace(lvl.prefix + strings.Join(numbers, ".") + lvl.suffix)
+	return extract.CutMarker(strings.TrimSpace(lvl.prefix + strings.Join(numbers, ".") + lvl.suffix))
 }
 
 func written(n int, format string) string {

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
 )
 
@@ -142,9 +143,10 @@ func readListStyle(d *ooxml.Decoder) (*listStyle, error) {
 		l.levels[at-1] = level{
 			bullet: start.Name.Local == "list-level-style-bullet" || start.Name.Local == "list-level-style-image",
 			format: ooxml.Attr(start, "num-format"),
-			prefix: ooxml.Attr(start, "num-prefix"), suffix: ooxml.Attr(start, "num-suffix"),
-			show:  count(start, "display-levels", maxLevel+1),
-			start: count(start, "start-value", maxNumber),
+			prefix: extract.CutMarker(ooxml.Attr(start, "num-prefix")),
+			suffix: extract.CutMarker(ooxml.Attr(start, "num-suffix")),
+			show:   count(start, "display-levels", maxLevel+1),
+			start:  count(start, "start-value", maxNumber),
 		}
 		return d.Skip()
 	}, nil)
