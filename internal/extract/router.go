@@ -138,7 +138,8 @@ type guard struct {
 	ctx        context.Context
 	limit      int
 	emit       Emit
-	characters int
+	characters int // of text
+	markers    int // characters of the list items' markers, which count toward the limit
 	links      int
 }
 
@@ -192,7 +193,8 @@ func (g *guard) piece(b Block) error {
 	if n == 0 {
 		return nil
 	}
-	if g.characters += n; g.characters > g.limit {
+	g.markers += utf8.RuneCountInString(b.Marker)
+	if g.characters += n; g.characters+g.markers > g.limit {
 		return TooManyCharacters(g.limit)
 	}
 	g.limitLinks(&b)

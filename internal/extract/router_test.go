@@ -130,6 +130,17 @@ func TestRouterRefuses(t *testing.T) {
 			taskerr.QuotaExceeded, "10 characters",
 		},
 		{
+			"too many characters of markers",
+			fixed{blocks: []extract.Block{
+				{Kind: extract.ListItem, Marker: "10.", Text: "a"},
+				{Kind: extract.ListItem, Marker: "11.", Text: "b"},
+				{Kind: extract.ListItem, Marker: "12.", Text: "c"},
+			}},
+			extract.Source{Format: extract.PDF},
+			extract.Limits{Characters: 10},
+			taskerr.QuotaExceeded, "10 characters",
+		},
+		{
 			"a panic",
 			fixed{panics: true},
 			extract.Source{Format: extract.PDF},

@@ -117,6 +117,23 @@ func TestLongAttachments(t *testing.T) {
 	}
 }
 
+// TestLongLists: the markers of attached lists count in the share of each attachment as they do in the message's limit, so
+// that a list too long is named and the message is read.
+func TestLongLists(t *testing.T) {
+	t.Parallel()
+	items := attach("a.md", []byte(strings.Repeat("100. w\n", 20)))
+	for limit := 100; limit < 400; limit++ {
+		doc, err := nativetest.Extract(t, reader(), extract.EML,
+			[]byte(head+multi("mixed", "b", plain, items, items, items)), extract.Limits{Characters: limit})
+		if err != nil {
+			t.Fatalf("limit of %d: %v", limit, err)
+		}
+		if limit < 300 && !strings.Contains(unread(doc), "characters of text") {
+			t.Errorf("limit of %d: %d characters, %+v", limit, doc.Characters, doc.Warnings)
+		}
+	}
+}
+
 // TestFolded: unfolding a field takes linear memory. The test counts allocations, so it doesn't run in
 // parallel.
 func TestFolded(t *testing.T) { //nolint:paralleltest // see above

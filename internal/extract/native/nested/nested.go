@@ -115,13 +115,13 @@ func (r *Reader) Put(b extract.Block) error {
 
 // own emits a block as it is.
 func (r *Reader) own(b extract.Block) error {
-	r.limits.Characters = max(r.limits.Characters-Characters(b), 1)
+	r.limits.Characters = max(r.limits.Characters-Characters(b)-utf8.RuneCountInString(b.Marker), 1)
 	err := r.emit(b)
 	r.stopped = r.stopped || err != nil
 	return err
 }
 
-// Characters counts a block's text.
+// Characters counts a block's text without its marker.
 func Characters(b extract.Block) int {
 	sum := utf8.RuneCountInString(b.Text)
 	if b.Table == nil {
