@@ -14,6 +14,7 @@ func TestRefuses(t *testing.T) {
 	t.Parallel()
 	manifest := `<manifest:manifest xmlns:manifest="urn:x"><manifest:file-entry manifest:full-path="content.xml"><manifest:encryption-data/></manifest:file-entry></manifest:manifest>`
 	bomb := strings.Repeat(`<table:table-row table:number-rows-repeated="1048576"><table:table-cell table:number-columns-repeated="16384"><text:p>abcdefgh</text:p></table:table-cell></table:table-row>`, 50)
+	repeated := `<table:table-row table:number-rows-repeated="1000">` + tc(`table:number-columns-repeated="601"`, p("x")) + `</table:table-row>`
 	nativetest.RefusesAll(t, odf.New(), extract.ODF, []nativetest.Refusal{
 		{
 			What: "a password", Content: nativetest.Zip(t, "content.xml", "\x01\x02", "META-INF/manifest.xml", manifest),
@@ -46,6 +47,15 @@ func TestRefuses(t *testing.T) {
 			What: "repeated cells in a text", Content: document(t, text(table("", bomb))),
 			Limits: extract.Limits{Characters: 1_000_000},
 			Class:  taskerr.QuotaExceeded, Message: "1000000 characters",
+		},
+		{
+			What: "repeated rows of a table in a cell", Content: document(t, text(table("", tr(tc("", table("", repeated)), tc("", p("z")))))),
+			Class: taskerr.QuotaExceeded, Message: "more than 600000 repeated cells",
+		},
+		{
+			What: "repeated cells of a table in a frame", Content: document(t, text(p(`<draw:frame>`+
+				table("", strings.Repeat(tr(tc(`table:number-columns-repeated="1000"`, p("x"))), 601))+`</draw:frame>`))),
+			Limits: extract.Limits{ZipRatio: 1 << 20}, Class: taskerr.QuotaExceeded, Message: "more than 600000 repeated cells",
 		},
 		{
 			What: "blanks without end", Content: document(t,

@@ -23,7 +23,7 @@ func (r *reader) object(start xml.StartElement, emit extract.Emit) error {
 	r.objects[target] = true // a small file may refer to a large object any number of times
 	inner := &reader{
 		ctx: r.ctx, pkg: r.pkg, out: r.out, styles: newStyles(), lists: map[string]*counter{}, nested: true, objects: r.objects,
-		page: r.page, maxPages: r.maxPages,
+		page: r.page, maxPages: r.maxPages, collecting: r.collecting, repeated: r.repeated,
 	}
 	err := r.pkg.Read(r.ctx, path.Join(target, "content.xml"), func(d *ooxml.Decoder) error {
 		inner.d = d
@@ -37,7 +37,7 @@ func (r *reader) object(start xml.StartElement, emit extract.Emit) error {
 			return nil
 		})
 	})
-	r.formula = inner.formula
+	r.formula, r.repeated = inner.formula, inner.repeated
 	return ooxml.Optional(err)
 }
 

@@ -99,6 +99,9 @@ type reader struct {
 	main     bool   // what is read is the main text: not a note, a cell or a frame
 	cut      bool   // repeated rows or cells were read in part
 	unsaved  int    // formulas without a result
+
+	collecting bool // what is read is held until collect returns
+	repeated   int  // cells of hold
 }
 
 func (r *reader) readStyles(d *ooxml.Decoder) error {
@@ -144,9 +147,9 @@ func (r *reader) top(b extract.Block) error {
 
 // collect calls read and returns the blocks that it emits. The enclosing lists are hidden from read.
 func (r *reader) collect(read func(extract.Emit) error) ([]extract.Block, error) {
-	open, item, main := r.open, r.item, r.main
-	r.open, r.item, r.main = nil, nil, false
-	defer func() { r.open, r.item, r.main = open, item, main }()
+	open, item, main, collecting := r.open, r.item, r.main, r.collecting
+	r.open, r.item, r.main, r.collecting = nil, nil, false, true
+	defer func() { r.open, r.item, r.main, r.collecting = open, item, main, collecting }()
 	var blocks []extract.Block
 	err := read(func(b extract.Block) error {
 		blocks = append(blocks, b)

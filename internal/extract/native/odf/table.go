@@ -6,14 +6,16 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // Files store the blanks up to the edge of the sheet as repetitions, and repetitions can make a small file
 // endless.
 const (
-	maxColumns = 1024 // of a row; extract.Table expands no more
-	maxGap     = 256  // empty cells between two others
-	maxRepeats = 1000 // of a row with text
+	maxColumns = 1024    // of a row; extract.Table expands no more
+	maxGap     = 256     // empty cells between two others
+	maxRepeats = 1000    // of a row with text
+	maxHeld    = 600_000 // repeated cells of the tables within cells, frames and notes
 	maxRowSpan = 1 << 20
 	maxMerged  = 16 << 20 // bytes of rows held back because a cell spans them
 )
@@ -109,7 +111,22 @@ func (r *reader) spendRow(w *row, nth int) error {
 	for _, c := range w.cells {
 		bytes += len(c.Text) + 1
 	}
+	if err := r.hold(len(w.cells)); err != nil {
+		return err
+	}
 	return r.out.Spend(bytes)
+}
+
+// hold counts repeated cells of a table that collect holds as a whole. A table of the main text is emitted in slices.
+func (r *reader) hold(cells int) error {
+	if !r.collecting {
+		return nil
+	}
+	if r.repeated += cells; r.repeated > maxHeld {
+		return taskerr.Errorf(taskerr.QuotaExceeded, "tables within cells, frames or notes of the OpenDocument file have more than "+
+			"%d repeated cells: delete the repeated rows and columns of these tables", maxHeld)
+	}
+	return nil
 }
 
 // rows reads the rows of a table, however they are grouped, and passes each to emit.
@@ -195,6 +212,9 @@ func (r *reader) cell(w *row, start xml.StartElement, blocks []extract.Block) er
 	}
 	if kind > extract.TextValue {
 		w.values += repeats
+	}
+	if err := r.hold(repeats - 1); err != nil {
+		return err
 	}
 	return r.out.Spend((repeats - 1) * (len(c.Text) + 1))
 }
