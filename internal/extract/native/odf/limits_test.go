@@ -134,6 +134,20 @@ func TestSpan(t *testing.T) {
 	}
 }
 
+// TestGaps: a row may have any number of cells, but the empty ones before each are not repeated beyond the last column
+// in which cells are.
+func TestGaps(t *testing.T) {
+	t.Parallel()
+	cells := strings.Repeat(tc(`table:number-columns-repeated="200"`, "")+tc("", p("x")), 100)
+	doc, err := nativetest.Extract(t, odf.New(), extract.ODF, document(t, text(table("", tr(cells), tr(tc("", p("y")))))), extract.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(doc.Blocks) != 1 || len(doc.Blocks[0].Table.Rows[0]) > 1024+2*100 {
+		t.Errorf("%d blocks, %d cells", len(doc.Blocks), len(doc.Blocks[0].Table.Rows[0]))
+	}
+}
+
 // TestLongMarker: a list style may define a marker of any length, which each of its items would repeat.
 func TestLongMarker(t *testing.T) {
 	t.Parallel()

@@ -184,7 +184,7 @@ func (r *reader) cell(w *row, start xml.StartElement, blocks []extract.Block) er
 	}
 	columns, rows := count(start, "number-columns-spanned", maxColumns), count(start, "number-rows-spanned", maxRowSpan)
 	if c.Text == "" && rows == 1 {
-		w.gap = min(w.gap+repeats*columns, maxGap)
+		w.gap = min(w.gap+repeats*columns, maxGap, max(maxColumns-len(w.cells), 1))
 		return nil
 	}
 	w.cells = append(w.cells, make([]extract.Cell, w.gap)...)
