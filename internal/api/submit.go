@@ -265,12 +265,12 @@ func (a *API) send(ctx context.Context, p task.Priority, s store.Submission) {
 
 func (a *API) sendNow(ctx context.Context, p task.Priority, s store.Submission) {
 	q := a.deps.Queue(p)
-	err := sendEnsured(ctx, q, s.Message)
+	err := queue.SendEnsured(ctx, q, s.Message, queue.SendOptions{})
 	if errors.Is(err, queue.ErrTooLarge) { // its server has a limit of its own
 		var claim string
 		u := store.Unsent{JobID: s.JobID, Queue: s.Queue, Message: s.Message}
 		if claim, err = message.IdentifiedClaim(ctx, a.deps.Bucket, u); err == nil {
-			err = sendEnsured(ctx, q, claim)
+			err = queue.SendEnsured(ctx, q, claim, queue.SendOptions{})
 		}
 	}
 	if err == nil {
@@ -283,15 +283,4 @@ func (a *API) sendNow(ctx context.Context, p task.Priority, s store.Submission) 
 	if a.deps.Submitted != nil {
 		a.deps.Submitted()
 	}
-}
-
-// sendEnsured sends to a queue that may have been deleted.
-func sendEnsured(ctx context.Context, q queue.Queue, text string) error {
-	_, err := q.Send(ctx, text, queue.SendOptions{})
-	if errors.Is(err, queue.ErrNotFound) {
-		if err = q.Ensure(ctx); err == nil {
-			_, err = q.Send(ctx, text, queue.SendOptions{})
-		}
-	}
-	return err
 }

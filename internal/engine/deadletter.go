@@ -114,7 +114,7 @@ func (e *Engine) sendEnvelope(ctx context.Context, env Envelope) error {
 		if err != nil {
 			return fmt.Errorf("encode the envelope: %w", err)
 		}
-		err = sendEnsured(ctx, e.deps.Queues.DeadLetter, string(text), queue.SendOptions{TTL: queue.Never})
+		err = queue.SendEnsured(ctx, e.deps.Queues.DeadLetter, string(text), queue.SendOptions{TTL: queue.Never})
 		if !errors.Is(err, queue.ErrTooLarge) || env.Original == "" {
 			return err
 		}

@@ -79,14 +79,14 @@ func (e *Engine) replace(ctx context.Context, d *delivery, t task.Task, text str
 	original := task.Origin(d.source()) // whichever comes is the original message (I2)
 	kept, err := task.Moved(text, original)
 	if err == nil {
-		err = sendEnsured(ctx, d.queue, kept, o)
+		err = queue.SendEnsured(ctx, d.queue, kept, o)
 	}
 	if errors.Is(err, queue.ErrTooLarge) { // the origin made it too large: a blob takes it, and the claim check has the origin
 		if kept, err = message.Claim(ctx, e.deps.Bucket, t, kept); err == nil {
 			kept, err = task.Moved(kept, original)
 		}
 		if err == nil {
-			err = sendEnsured(ctx, d.queue, kept, o)
+			err = queue.SendEnsured(ctx, d.queue, kept, o)
 		}
 	}
 	if err != nil {

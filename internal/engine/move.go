@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"errors"
 
 	"github.com/seed-7227ef26/async-worker/internal/task"
 	"github.com/seed-7227ef26/async-worker/queue"
@@ -21,7 +20,7 @@ func (e *Engine) route(ctx context.Context, d *delivery, asked task.Priority) bo
 		Queue: d.queue.Name(), MessageID: d.msg.ID, InsertedAt: d.msg.InsertedAt,
 	})
 	if err == nil {
-		err = sendEnsured(ctx, to, text, queue.SendOptions{})
+		err = queue.SendEnsured(ctx, to, text, queue.SendOptions{})
 	}
 	if err != nil {
 		d.log.Warn("can't move a message to the queue of its priority; it is processed from its current queue",
@@ -32,17 +31,6 @@ func (e *Engine) route(ctx context.Context, d *delivery, asked task.Priority) bo
 	d.log.Info("moved to the queue of its priority", "priority", asked, "to", to.Name())
 	e.Wake()
 	return true
-}
-
-// sendEnsured sends to a queue that may have been deleted.
-func sendEnsured(ctx context.Context, q queue.Queue, text string, o queue.SendOptions) error {
-	_, err := q.Send(ctx, text, o)
-	if errors.Is(err, queue.ErrNotFound) {
-		if err = q.Ensure(ctx); err == nil {
-			_, err = q.Send(ctx, text, o)
-		}
-	}
-	return err
 }
 
 // from records where a message was moved from. A sender may forge that, so only queues of this tenant and times in the

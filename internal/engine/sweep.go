@@ -211,7 +211,7 @@ var errNotTaken = errors.New("the queue did not take it")
 
 // sendRecorded sends the text of a recorded message, to a queue that may have been deleted, and records that it was sent.
 func (e *Engine) sendRecorded(ctx context.Context, q queue.Queue, jobID, text, recorded string) error {
-	if err := sendEnsured(ctx, q, text, queue.SendOptions{}); err != nil {
+	if err := queue.SendEnsured(ctx, q, text, queue.SendOptions{}); err != nil {
 		return fmt.Errorf("send the message of job %s: %w: %w", jobID, errNotTaken, err)
 	}
 	e.Wake()

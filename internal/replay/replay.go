@@ -161,12 +161,12 @@ func (r Replayer) send(ctx context.Context, s store.Submission, p task.Priority)
 		return nil
 	}
 	q := r.Queue(p)
-	err := sendEnsured(ctx, q, s.Message)
+	err := queue.SendEnsured(ctx, q, s.Message, queue.SendOptions{})
 	if errors.Is(err, queue.ErrTooLarge) { // its server has a limit of its own
 		var claim string
 		u := store.Unsent{JobID: s.JobID, Queue: s.Queue, Message: s.Message}
 		if claim, err = message.IdentifiedClaim(ctx, r.Bucket, u); err == nil {
-			err = sendEnsured(ctx, q, claim)
+			err = queue.SendEnsured(ctx, q, claim, queue.SendOptions{})
 		}
 	}
 	if err != nil {
@@ -178,17 +178,6 @@ func (r Replayer) send(ctx context.Context, s store.Submission, p task.Priority)
 			s.JobID, err)
 	}
 	return nil
-}
-
-// sendEnsured sends to a queue that may have been deleted.
-func sendEnsured(ctx context.Context, q queue.Queue, text string) error {
-	_, err := q.Send(ctx, text, queue.SendOptions{})
-	if errors.Is(err, queue.ErrNotFound) {
-		if err = q.Ensure(ctx); err == nil {
-			_, err = q.Send(ctx, text, queue.SendOptions{})
-		}
-	}
-	return err
 }
 
 func (r Replayer) submission(ctx context.Context, t task.Task) (store.Submission, error) {

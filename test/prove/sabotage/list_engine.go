@@ -22,7 +22,7 @@ func inTheEngine() []Sabotage {
 		},
 		{
 			Name: "sweep-marks-and-sends-nothing", Breaks: []string{"I1"}, Dir: engine, Func: "Engine.sendRecorded",
-			Old: "if err := sendEnsured(ctx, q, text, queue.SendOptions{}); err != nil {", New: "if err := ctx.Err(); err != nil {",
+			Old: "if err := queue.SendEnsured(ctx, q, text, queue.SendOptions{}); err != nil {", New: "if err := ctx.Err(); err != nil {",
 			Suites: onEngine, Tests: by("TestUnsentIsSent", "TestLostMessageIsSentAgain"),
 		},
 		{
