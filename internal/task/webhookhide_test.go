@@ -22,9 +22,17 @@ func TestHideWebhook(t *testing.T) {
 		`{"webhook_url":"token%zz\"token"}`:                                                                    `{"webhook_url":"…"}`,
 		`{"webhook_url":"https://h/token`:                                                                      `{"webhook_url":"…"`,
 		`{"webhook_url":null,"b":"aGk="}`:                                                                      `{"webhook_url":null,"b":"aGk="}`,
-		"no JSON":                                                                                              "no JSON",
-		"aGk=":                                                                                                 "aGk=",
-		"":                                                                                                     "",
+		`{"webhook_url":["https://h/token",{"a":"]"}],"b":1}`:                                                  `{"webhook_url":"…","b":1}`,
+		`{"webhook_url": {"url":"https://h/to\"ken}"},"b":1}`:                                                  `{"webhook_url": "…","b":1}`,
+		`{"webhook_url":[["https://h/token`:                                                                    `{"webhook_url":"…"`,
+		`{"webhook_url": https://h.example/token, "b":1}`:                                                      `{"webhook_url": https://h.example/… "b":1}`,
+		`{'webhook_url': ['https://h.example/token'], 'b': 1}`:                                                 `{'webhook_url': …, 'b': 1}`,
+		`{'webhook_url': {'url': 'https://h.example/token`:                                                     `{'webhook_url': …`,
+		`{'task_id': 't', 'webhook_url': 'https://h.example/token', 'b': 1}`:                                   `{'task_id': 't', 'webhook_url': 'https://h.example/…', 'b': 1}`,
+		"task_id=t&webhook_url=https://h.example/token&b=1":                                                    "task_id=t&webhook_url=https://h.example/…&b=1",
+		"no JSON": "no JSON",
+		"aGk=":    "aGk=",
+		"":        "",
 	} {
 		if got := task.HideWebhook(text); got != want {
 			t.Errorf("%s:\ngot  %s\nwant %s", text, got, want)

@@ -5,14 +5,21 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+
+	"github.com/seed-7227ef26/async-worker/internal/pattern"
 )
 
 // HideWebhook returns the text of a message with no more of its webhook_url than scheme and host: the rest may hold a
-// token, and is for those alone who may operate. It finds the URL wherever Decode does; a message that came as base64, or
-// as a string, is unwrapped if it has one.
+// token, and is for those alone who may operate. It finds the URL wherever Decode does, and where a message is not as it
+// should be: in a list or object, or in what is not JSON. A message that came as base64, or as a string, is unwrapped if it
+// has one.
 func HideWebhook(message string) string {
 	text := bared(message)
-	if hidden := hideMembers(text); hidden != text {
+	hidden := hideMembers(text)
+	if !json.Valid([]byte(text)) {
+		hidden = hideLoose(hidden)
+	}
+	if hidden != text {
 		return hidden
 	}
 	return message
@@ -60,6 +67,10 @@ func hideMembers(text string) string {
 				out.WriteString(text[written:value] + quotedJSON(shown))
 				written = at
 			}
+		} else if kind == "webhook_url" && value > at && value < len(text) && strings.IndexByte("[{", text[value]) >= 0 {
+			at = nestedEnd(text, value)
+			out.WriteString(text[written:value] + quotedJSON("…"))
+			written = at
 		}
 		next := strings.IndexByte(text[at:], '"')
 		if next < 0 {
@@ -81,6 +92,38 @@ func literalEnd(text string, at int) int {
 		}
 	}
 	return len(text)
+}
+
+// nestedEnd is the end of the list or object that begins at a bracket.
+func nestedEnd(text string, at int) int {
+	depth := 0
+	for at < len(text) {
+		switch text[at] {
+		case '"':
+			at = literalEnd(text, at)
+			continue
+		case '[', '{':
+			depth++
+		case ']', '}':
+			depth--
+		}
+		at++
+		if depth == 0 {
+			break
+		}
+	}
+	return at
+}
+
+// looseURL is a webhook_url in a text that is not JSON, for example a dictionary as Python prints it, or a form.
+var looseURL = pattern.New(`(?i)(webhook_url[\\'"]*\s*[:=]\s*[\\'"]*)([\[{(][^\]})]*.?|[^\s'"&]+)`)
+
+// hideLoose hides what follows the name in a text that is not JSON.
+func hideLoose(text string) string {
+	return looseURL.ReplaceAllStringFunc(text, func(found string) string {
+		parts := looseURL.FindStringSubmatch(found)
+		return parts[1] + hidden(parts[2])
+	})
 }
 
 // memberOf is the name of a member in which a URL may be, by its literal; empty: it is another one.
