@@ -164,7 +164,8 @@ func (r *run) accept(ctx context.Context, s modelAnswer) (*answer, error) {
 			Class: taskerr.ValidationError, Code: upper(r.kind) + code,
 			Message: fmt.Sprintf("the model's answer %s, even after a request to correct it: %s", demand,
 				clip(what, 300)),
-			Hint: "choose another model in OPENAI_CHAT_MODEL, or ask for a simpler form, then replay the task",
+			Hint: "choose another model in OPENAI_CHAT_MODEL, and replay the task; or ask for a simpler response_schema, or " +
+				"without one, under a new task_id",
 		}
 	}
 	return a, nil
