@@ -19,8 +19,7 @@ const maxEmail = 254
 var fileEndings = map[string]bool{
 	".png": true, ".jpg": true, ".jpeg": true, ".gif": true, ".svg": true, ".webp": true, ".ico": true, ".css": true,
 	".js": true, ".ts": true,
-	".json": true, ".xml": true, ".html": true, ".htm": true, ".pdf": true, ".txt": true, ".csv": true, ".zip": true,
-	".py": true,
+	".json": true, ".xml": true, ".html": true, ".htm": true, ".pdf": true, ".txt": true, ".csv": true,
 }
 
 func emails(text string) (found [][2]int) {
@@ -30,14 +29,23 @@ func emails(text string) (found [][2]int) {
 		for start < end && strings.ContainsRune(".'*/=?^{|}~&#$%!", rune(text[start])) {
 			start++
 		}
+		// A file may be named after an address: ada@example.org.pdf.
+		if ending := path.Ext(text[start:end]); fileEndings[strings.ToLower(ending)] {
+			end -= len(ending)
+		}
 		address := text[start:end]
-		if strings.HasPrefix(address, "@") || len(address) > maxEmail ||
-			fileEndings[strings.ToLower(path.Ext(address))] {
+		if strings.HasPrefix(address, "@") || len(address) > maxEmail || !whole(address) {
 			continue
 		}
 		found = append(found, [2]int{start, end})
 	}
 	return found
+}
+
+// whole reports whether all of a text is an address.
+func whole(address string) bool {
+	m := email.FindStringIndex(address)
+	return m != nil && m[0] == 0 && m[1] == len(address)
 }
 
 func isAlphanumeric(r rune) bool {

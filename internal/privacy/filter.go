@@ -1,6 +1,7 @@
 package privacy
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -184,7 +185,7 @@ func each(b *extract.Block, visit func(*string)) {
 	}
 }
 
-// Info filters the document's title and properties.
+// Info filters the document's title, properties and warnings, which may name attachments.
 func (d *Document) Info(ctx context.Context, info extract.Info) (extract.Info, error) {
 	if d.filter == nil {
 		return info, nil
@@ -199,11 +200,30 @@ func (d *Document) Info(ctx context.Context, info extract.Info) (extract.Info, e
 	if err := d.examine(ctx, places); err != nil {
 		return extract.Info{}, err
 	}
+	if err := d.warnings(ctx, &info); err != nil {
+		return extract.Info{}, err
+	}
 	info.Properties = maps.Clone(info.Properties)
 	for i, name := range names {
 		info.Properties[name] = values[i]
 	}
 	return info, nil
+}
+
+// warnings filters the warnings. They are not text of the document, and not counted.
+func (d *Document) warnings(ctx context.Context, info *extract.Info) error {
+	if len(info.Warnings) == 0 {
+		return nil
+	}
+	info.Warnings = slices.Clone(info.Warnings)
+	places := make([]*string, len(info.Warnings))
+	for i := range info.Warnings {
+		places[i] = &info.Warnings[i]
+	}
+	uncounted := d.filter.Document(nil)
+	err := uncounted.examine(ctx, places)
+	d.missed = cmp.Or(d.missed, uncounted.missed)
+	return err
 }
 
 // Text filters a text that comes with the document, for example the title that its sender gave. It is not

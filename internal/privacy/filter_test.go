@@ -92,11 +92,12 @@ func TestRedact(t *testing.T) {
 		t.Error("the extractor's own blocks were changed")
 	}
 	info, err := d.Info(t.Context(), extract.Info{
-		Title: "For a@example.org", Pages: 3,
+		Title: "For a@example.org", Pages: 3, Warnings: []string{"b@example.org payslip.docx: it can't be read"},
 		Properties: map[string]string{"author": "Ada <a@example.org>", "pages": "3"},
 	})
 	if err != nil || info.Title != "For [EMAIL]" || info.Properties["author"] != "Ada <[EMAIL]>" ||
-		info.Properties["pages"] != "3" || info.Pages != 3 {
+		info.Properties["pages"] != "3" || info.Pages != 3 || info.Warnings[0] != "[EMAIL] payslip.docx: it can't be read" ||
+		d.Found().String() != "EMAIL: 5, IBAN: 1, PHONE: 1" {
 		t.Errorf("info %+v, %v", info, err)
 	}
 }

@@ -1,6 +1,7 @@
 package privacy
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -79,17 +80,80 @@ func mod97(iban string) int {
 	return rest
 }
 
-// card matches the number of a payment card: 13 to 19 digits, in groups separated by one space or dash.
-var card = pattern.New(`[0-9](?:[ -]?[0-9]){12,18}`)
+// maxCard is the number of digits of the longest card number (ISO/IEC 7812-1).
+const maxCard = 19
 
 func cards(text string) (found [][2]int) {
-	for _, m := range card.FindAllStringIndex(text, -1) {
-		digits := digitsOf(text[m[0]:m[1]])
-		if apart(text, m[0], m[1]) && issued(digits) && luhn(digits) && grouped(text[m[0]:m[1]]) {
-			found = append(found, [2]int{m[0], m[1]})
+	for at := 0; at < len(text); {
+		if !isDigit(text[at]) {
+			at++
+			continue
+		}
+		if end := cardEnd(text, at); end > 0 {
+			found = append(found, [2]int{at, end})
+			at = end
+			continue
+		}
+		for at < len(text) && isDigit(text[at]) { // a number begins with a group
+			at++
 		}
 	}
 	return found
+}
+
+// cardEnd returns the end of the longest card number that begins with a group of digits, or 0. What follows it on the
+// line, such as an expiry date, a security code or another number, is not part of it.
+func cardEnd(text string, start int) int {
+	ends := groupEnds(text, start)
+	for _, end := range slices.Backward(ends) {
+		number := text[start:end]
+		digits := digitsOf(number)
+		if len(digits) >= 13 && issued(digits) && luhn(digits) && grouped(number) && !inQuads(text, start, end) &&
+			!continues(reversed(text[max(start-8, 0):start]), ".-/_+:") &&
+			!continues([]rune(text[end:min(end+8, len(text))]), ".") {
+			return end
+		}
+	}
+	return 0
+}
+
+// groupEnds returns where the groups of digits end that are separated by one space or dash, up to maxCard digits.
+func groupEnds(text string, start int) (ends []int) {
+	for at, digits := start, 0; at < len(text) && isDigit(text[at]); at++ {
+		for at < len(text) && isDigit(text[at]) {
+			at, digits = at+1, digits+1
+		}
+		if digits > maxCard {
+			break
+		}
+		ends = append(ends, at)
+		if at == len(text) || text[at] != ' ' && text[at] != '-' {
+			break
+		}
+	}
+	return ends
+}
+
+// inQuads reports whether groups of four digits are in the middle of a row of such groups, as in a table of years and
+// sums: a number of four groups begins or ends such a row, or has numbers of four groups beside it.
+func inQuads(text string, start, end int) bool {
+	before, after := 0, 0
+	if end-start < 9 || isDigit(text[start+4]) { // not in groups
+		return false
+	}
+	for at := start; at >= 5 && quad(text, at-5) && !isDigit(text[at-1]); at -= 5 {
+		before++
+	}
+	for at := end; quad(text, at+1) && !isDigit(text[at]); at += 5 {
+		after++
+	}
+	return before%4 != 0 && after%4 != 0
+}
+
+// quad reports whether a group of exactly four digits begins at a place.
+func quad(text string, at int) bool {
+	return at+4 <= len(text) && len(digitsOf(text[at:at+4])) == 4 && (at+4 == len(text) || !isDigit(text[at+4])) &&
+		(at == 0 || !isDigit(text[at-1]))
 }
 
 // issued reports whether a card network issues numbers of this start and length (ISO/IEC 7812).

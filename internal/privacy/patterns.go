@@ -2,6 +2,7 @@ package privacy
 
 import (
 	"context"
+	"slices"
 	"strings"
 )
 
@@ -10,7 +11,7 @@ import (
 type Patterns struct{}
 
 // Version implements Detector.
-func (Patterns) Version() string { return "patterns@1" }
+func (Patterns) Version() string { return "patterns@2" }
 
 // Find implements Detector. Its only error is the context's cause.
 func (Patterns) Find(ctx context.Context, texts []string, _ string) ([][]Finding, error) {
@@ -61,26 +62,30 @@ func digitsOf(text string) string {
 // apart reports whether a piece of a text is separate: it has neither a letter nor a digit next to it, nor a
 // digit after a point, comma or dash, which would continue a number.
 func apart(text string, start, end int) bool {
-	return !continues(reversed(text[max(start-8, 0):start])) && !continues([]rune(text[end:min(end+8, len(text))]))
+	return !continues(reversed(text[max(start-8, 0):start]), marks) &&
+		!continues([]rune(text[end:min(end+8, len(text))]), marks)
 }
 
+// marks continue a number if a digit follows them.
+const marks = ".,-/_+:"
+
 // continues reports whether a number or word continues with the next characters.
-func continues(next []rune) bool {
+func continues(next []rune, marks string) bool {
 	switch {
 	case len(next) == 0:
 		return false
 	case isAlphanumeric(next[0]):
 		return true
-	case len(next) > 1 && strings.ContainsRune(".,-/_+:", next[0]):
+	case len(next) > 1 && strings.ContainsRune(marks, next[0]):
 		return '0' <= next[1] && next[1] <= '9'
 	}
 	return false
 }
 
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
 func reversed(text string) []rune {
 	runes := []rune(text)
-	for i, j := 0, len(runes)-1; i < j; i, j = i+1, j-1 {
-		runes[i], runes[j] = runes[j], runes[i]
-	}
+	slices.Reverse(runes)
 	return runes
 }

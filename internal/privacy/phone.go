@@ -19,6 +19,12 @@ var (
 	called   = pattern.New(`(?i)(?:\b(?:tel|tél|telefon[oe]?|téléphone|telephone|phone|ph|fon|mobile?|mob|móvil|cell|celular|handy|mobil|fax|telefax|hotline|durchwahl|call|whatsapp|fixnetz|portable|gsm|tlf|puh)\b|☎|📞|✆)\s*(?:no|nr|num|number|nummer|us at|us|me at|me)?[\s.:#]*$`)
 )
 
+// sum is an amount with a sign and thousands in groups: +1 234 567,89.
+var sum = pattern.New(`^\+[0-9]{1,3}(?:[ .][0-9]{3})+[.,][0-9]{1,2}(?:[^0-9]|$)`)
+
+// separators may be between the groups of a number, not at its end.
+const separators = " .-/("
+
 // extension is an internal extension.
 const extension = `(?: ?(?:x|ext\.?|#) ?[0-9]{1,6})?`
 
@@ -31,10 +37,7 @@ const (
 func phones(text string) (found [][2]int) {
 	add := func(pattern *pattern.Pattern, sure func(start, end int) bool) {
 		for _, m := range pattern.FindAllStringIndex(text, -1) {
-			end := m[0] + len(strings.TrimRight(text[m[0]:m[1]], " .-/("))
-			main := strings.TrimRight(inHouse.ReplaceAllString(text[m[0]:end], ""), " .-/(")
-			if n := len(digitsOf(main)); n >= minPhone && n <= maxPhone && apart(text, m[0], end) &&
-				sure(m[0], m[0]+len(main)) {
+			if end := phoneEnd(text, m[0], m[1], sure); end > 0 {
 				found = append(found, [2]int{m[0], end})
 			}
 		}
@@ -46,6 +49,30 @@ func phones(text string) (found [][2]int) {
 	add(french, func(start, end int) bool { return !isDate(text[start:end]) && !inRow(text, start, end) })
 	add(national, func(start, _ int) bool { return called.MatchString(text[max(start-lookBack, 0):start]) })
 	return found
+}
+
+// phoneEnd returns the end of the longest number within a match, or 0. The match may go on with a post code, a date or
+// a sum: groups are left off until what is left can be a number.
+func phoneEnd(text string, start, end int, sure func(start, end int) bool) int {
+	if sum.MatchString(text[start:min(end+4, len(text))]) {
+		return 0
+	}
+	for {
+		end = start + len(strings.TrimRight(text[start:end], separators))
+		main := strings.TrimRight(inHouse.ReplaceAllString(text[start:end], ""), separators)
+		n := len(digitsOf(main))
+		if n < minPhone {
+			return 0
+		}
+		if n <= maxPhone && apart(text, start, end) && sure(start, start+len(main)) {
+			return end
+		}
+		if cut := start + len(main); cut < end {
+			end = cut
+			continue
+		}
+		end = start + len(strings.TrimRight(main, "0123456789)"))
+	}
 }
 
 // callingCode reports whether a number begins with a country code (ITU-T E.164.D).
@@ -82,9 +109,8 @@ const (
 
 // inRow reports whether a number is in a row of others, as in a table or a longer number in groups.
 func inRow(text string, start, end int) bool {
-	digit := func(c byte) bool { return '0' <= c && c <= '9' }
-	return start > 1 && text[start-1] == ' ' && digit(text[start-2]) || end+1 < len(text) && text[end] == ' ' &&
-		digit(text[end+1])
+	return start > 1 && text[start-1] == ' ' && isDigit(text[start-2]) || end+1 < len(text) && text[end] == ' ' &&
+		isDigit(text[end+1])
 }
 
 // isDate reports whether pairs of digits are more likely a date with a time, for example 01.02.20 24 10.

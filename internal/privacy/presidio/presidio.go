@@ -29,6 +29,10 @@ const (
 	DefaultMinScore = 0.5
 )
 
+// phoneScore is the score that Presidio's PhoneRecognizer gives each number, after its check by libphonenumber, unless a
+// word such as "phone" is beside it. Numbers count from it on, although MinScore is higher.
+const phoneScore = 0.4
+
 // Limits of one request: texts, and characters. A longer text is sent in overlapping pieces, so that a finding
 // across the end of one is complete in the next.
 const (
@@ -51,7 +55,7 @@ type Config struct {
 	URL       string        // PII_DETECTOR_URL, for example http://localhost:5002
 	Languages []string      // of the service (ISO 639-1); others are sent as the first; default English
 	Timeout   time.Duration // of one request; default DefaultTimeout
-	MinScore  float64       // 0-1: findings with a lower score are ignored; default DefaultMinScore
+	MinScore  float64       // 0-1: findings with a lower score are ignored, telephone numbers at most below 0.4; default DefaultMinScore
 
 	HTTPClient *http.Client // default: a new one
 }
@@ -104,7 +108,7 @@ func (d *Detector) Close() error {
 
 // Version implements privacy.Detector. Only the operator knows the service's models.
 func (d *Detector) Version() string {
-	return fmt.Sprintf("presidio@1/%s/%g", strings.Join(d.languages, ","), d.minScore)
+	return fmt.Sprintf("presidio@2/%s/%g", strings.Join(d.languages, ","), d.minScore)
 }
 
 // Find implements privacy.Detector. Its errors are retryable and name taskerr.Privacy as the dependency.
@@ -116,7 +120,7 @@ func (d *Detector) Find(ctx context.Context, texts []string, language string) ([
 			return nil, taskerr.Blame(taskerr.Privacy, err)
 		}
 		for i, p := range batch {
-			findings, err := p.place(answers[i], d.minScore)
+			findings, err := p.place(answers[i], d.least)
 			if err != nil {
 				return nil, taskerr.Blame(taskerr.Privacy, err)
 			}
@@ -124,6 +128,14 @@ func (d *Detector) Find(ctx context.Context, texts []string, language string) ([
 		}
 	}
 	return found, nil
+}
+
+// least is the lowest score with which a finding of a kind counts.
+func (d *Detector) least(of privacy.Kind) float64 {
+	if of == privacy.Phone {
+		return min(d.minScore, phoneScore)
+	}
+	return d.minScore
 }
 
 // language returns the language to send a text as.

@@ -48,6 +48,12 @@ func analyzer(
 					},
 					map[string]any{"entity_type": "US_DRIVER_LICENSE", "start": 0, "end": 1, "score": 0.01})
 			}
+			if before, _, ok := strings.Cut(text, "17 sonst"); ok {
+				start := utf8.RuneCountInString(before)
+				all[i] = append(all[i],
+					map[string]any{"entity_type": "PHONE_NUMBER", "start": start, "end": start + 2, "score": 0.4},
+					map[string]any{"entity_type": "US_SSN", "start": start, "end": start + 2, "score": 0.4})
+			}
 		}
 		if err := json.NewEncoder(w).Encode(all); err != nil {
 			t.Error(err)
@@ -70,13 +76,16 @@ func TestFind(t *testing.T) {
 		languages = append(languages, language)
 		return false
 	})
-	texts := []string{"Nobody", "", "Für 漢字 🙂 Ada Lovelace, wer sonst", "  "}
+	texts := []string{"Nobody", "", "Für 漢字 🙂 Ada Lovelace, 17 sonst", "  "}
 	found, err := d.Find(t.Context(), texts, "de-AT")
-	if err != nil || len(found) != 4 || len(found[0])+len(found[1])+len(found[3]) > 0 || len(found[2]) != 1 {
+	if err != nil || len(found) != 4 || len(found[0])+len(found[1])+len(found[3]) > 0 || len(found[2]) != 2 {
 		t.Fatalf("found %+v, %v", found, err)
 	}
 	if f := found[2][0]; f.Kind != "PERSON" || texts[2][f.Start:f.End] != "Ada Lovelace" || f.Score != 0.85 {
 		t.Errorf("%+v is %q", f, texts[2][f.Start:f.End])
+	}
+	if f := found[2][1]; f.Kind != privacy.Phone { // it has a lower score without a word beside it
+		t.Errorf("%+v", f)
 	}
 	if _, err := d.Find(t.Context(), []string{"x"}, "fr"); err != nil || strings.Join(languages, " ") != "de en" {
 		t.Errorf("languages %v, %v", languages, err)
@@ -186,7 +195,7 @@ func TestNew(t *testing.T) {
 		}
 	}
 	d, err := presidio.New(presidio.Config{URL: "http://localhost:5002"})
-	if err != nil || d.Version() != "presidio@1/en/0.5" {
+	if err != nil || d.Version() != "presidio@2/en/0.5" {
 		t.Errorf("%v, %v", d, err)
 	}
 	var _ privacy.Detector = d

@@ -38,7 +38,7 @@ const maxAnswer = 16 << 20
 var errTimeout = errors.New("the request took too long")
 
 func (d *Detector) request(ctx context.Context, batch []piece, language string) ([][]entity, error) {
-	q := question{Text: make([]string, len(batch)), Language: language, MinScore: d.minScore}
+	q := question{Text: make([]string, len(batch)), Language: language, MinScore: min(d.minScore, phoneScore)}
 	for i, p := range batch {
 		q.Text[i] = p.text
 	}
@@ -120,8 +120,8 @@ func refused(status int, language string) error {
 	return e
 }
 
-// place converts the findings in a piece to ranges of its text, in bytes.
-func (p piece) place(found []entity, minScore float64) ([]privacy.Finding, error) {
+// place converts the findings in a piece to ranges of its text, in bytes, without those that have too low a score.
+func (p piece) place(found []entity, least func(privacy.Kind) float64) ([]privacy.Finding, error) {
 	if len(found) == 0 {
 		return nil, nil
 	}
@@ -136,12 +136,12 @@ func (p piece) place(found []entity, minScore float64) ([]privacy.Finding, error
 			return nil, taskerr.Errorf(taskerr.DependencyUnavailable,
 				"the detector of personal data returned a range outside of the text, or an invalid kind")
 		}
-		if e.Score < minScore {
-			continue
-		}
 		k, renamed := kind.OfPresidio(e.Type)
 		if !renamed {
 			k = kind.Kind(e.Type)
+		}
+		if e.Score < least(k) {
+			continue
 		}
 		findings = append(findings, privacy.Finding{
 			Kind: k, Start: p.at + bytesAt[e.Start], End: p.at + bytesAt[e.End], Score: e.Score,
