@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/seed-7227ef26/async-worker/internal/evidence"
 	"github.com/seed-7227ef26/async-worker/internal/pattern"
@@ -57,7 +56,7 @@ func (p page) has(l leaf) bool {
 			return true
 		}
 	}
-	return !l.amount() && p.spelling.has(l.value) // numbers of accounts and taxes, set in groups
+	return !l.amount() && !l.negative() && p.spelling.has(l.value) // numbers of accounts and taxes, set in groups
 }
 
 // bears reports whether a text has all numbers of a value.
@@ -71,19 +70,27 @@ func (l leaf) same(text string) bool {
 	if len(l.dates()) > 0 {
 		return newPage(text).has(l)
 	}
-	if !l.amount() && compact(l.value) == compact(text) {
+	if !l.amount() && spell(text).is(l.value) {
 		return true
 	}
-	plain := leaf{value: strings.TrimPrefix(l.exact(), "-"), number: l.number}
+	plain := leaf{value: l.unsigned(), number: l.number}
 	return newPage(text).has(plain) && bears(evidence.NewSource(plain.exact()), text)
 }
 
 // minus are the characters that PDFs have for it.
 const minus = `[-\x{AD}\x{2010}-\x{2015}\x{2212}\x{FE63}\x{FF0D}]`
 
+// digitsOfLeaf is a number other than zero, and unit the currency before or after it: EUR or €. INV-100 has none.
+const (
+	digitsOfLeaf = `[\d.,'’ ]*[1-9][\d.,'’ ]*`
+	unit         = `(?:\p{Sc}\s*|\b[A-Z]{3}(?:\s+|$))`
+)
+
 var (
-	amountPattern   = pattern.New(`^\s*` + minus + `?\s*\d+(?:[ .,'’]\d{3})*[.,]\d{1,2}\s*$`)
-	negativeLeaf    = pattern.New(`^\s*(?:` + minus + `\s*[\d.,'’ ]*[1-9][\d.,'’ ]*|\([\d.,'’ ]*[1-9][\d.,'’ ]*\)|[\d.,'’ ]*[1-9][\d.,'’ ]*-)\s*$`)
+	amountPattern = pattern.New(`^\s*` + minus + `?\s*\d+(?:[ .,'’]\d{3})*[.,]\d{1,2}\s*$`)
+	negativeLeaf  = pattern.New(`^\s*(?:` + unit + `?` + minus + `\s*(?:\p{Sc}|[A-Z]{3})?` + digitsOfLeaf + unit + `?` +
+		`|\(` + digitsOfLeaf + `\)|` + digitsOfLeaf + `-)\s*$`)
+	signs           = pattern.New(minus + `|[()]`)
 	negativePattern = pattern.New(`(?:^|[\s(|:\p{Sc}])` + minus + `\s?(?:\p{Sc}|[A-Z]{3})?\s?(\d[\d.,'’·]*(?: \d{3})*(?:[.,]\d+)?)` +
 		`|\(\s?(?:\p{Sc}|[A-Z]{3})?\s?(\d[\d.,'’· ]*)\s?\)` +
 		`|(\d[\d.,'’·]*(?: \d{3})*(?:[.,]\d+)?)(?:` + minus + `(?:[\s|)\p{Sc}]|$)|\s?CR\b)`)
@@ -100,6 +107,14 @@ func negatives(text string) string {
 
 // negative reports whether the value is a number below zero.
 func (l leaf) negative() bool { return negativeLeaf.MatchString(l.exact()) }
+
+// unsigned is exact without a sign.
+func (l leaf) unsigned() string {
+	if l.negative() {
+		return signs.ReplaceAllString(l.exact(), "")
+	}
+	return strings.TrimPrefix(l.exact(), "-")
+}
 
 // amount reports whether the value is a number, and not a name that has digits.
 func (l leaf) amount() bool { return l.number || amountPattern.MatchString(l.value) }
@@ -119,53 +134,4 @@ func (l leaf) exact() string {
 		value += "0"
 	}
 	return value
-}
-
-// compact returns the letters and digits of a text, without case.
-func compact(text string) string { return spell(text).text }
-
-// spelling is a text without what is between its letters and digits.
-type spelling struct {
-	text  string
-	edges map[int]bool // before which bytes there was something, or the text begins or ends
-}
-
-func spell(text string) spelling {
-	s := spelling{edges: map[int]bool{}}
-	var b strings.Builder
-	edge := true
-	for _, r := range text {
-		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
-			edge = true
-			continue
-		}
-		if edge {
-			s.edges[b.Len()], edge = true, false
-		}
-		b.WriteRune(unicode.ToLower(r))
-	}
-	s.edges[b.Len()] = true
-	s.text = b.String()
-	return s
-}
-
-// shortName is the length in bytes, without spaces and signs, up to which a name is not looked for: any text may have it.
-const shortName = 4
-
-// has reports whether the text has a name, in whatever groups, and not as a part of a longer one.
-func (s spelling) has(name string) bool {
-	short := compact(name)
-	if len(short) <= shortName {
-		return false
-	}
-	for from := 0; ; {
-		at := strings.Index(s.text[from:], short)
-		if at < 0 {
-			return false
-		}
-		if from += at; s.edges[from] && s.edges[from+len(short)] {
-			return true
-		}
-		from++
-	}
 }
