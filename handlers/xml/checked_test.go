@@ -216,6 +216,22 @@ func TestUnsure(t *testing.T) {
 			b.calls(1, name)
 		})
 	}
+	for name, invoice := range map[string]string{
+		"nothing": `{}`, "an empty invoice": `{"invoice":{}}`, "nothing but words": `{"error":"layout not recognised"}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t, gatewaytest.Options{Invoice: json.RawMessage(invoice)})
+			b.model.reply = func(llm.Question) (llm.Answer, error) { return says(nil, "agrees") }
+			r := b.do(payloadOf(inChecked))
+			c := b.row(r.CheckID)
+			if !r.Review || r.Source != xml.ByModel || *r.Confidence != 0 || r.Verdict != "unsure" || len(b.model.asked) != 0 ||
+				len(c.Findings) != 1 || !strings.Contains(c.Findings[0].Problem, "no amount, date or number") {
+				t.Errorf("%+v, asked %d times, %+v", r, len(b.model.asked), c)
+			}
+			b.calls(1, name)
+		})
+	}
 	t.Run("no text", func(t *testing.T) {
 		t.Parallel()
 		b := newBench(t, gatewaytest.Options{})

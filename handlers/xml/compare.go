@@ -47,6 +47,9 @@ const (
 
 // compare asks the model, unless its answer to the same question is kept.
 func (w *work) compare(ctx context.Context, sha256 string, leaves []leaf, doc document) (reading, error) {
+	if !slices.ContainsFunc(leaves, leaf.countable) {
+		return reading{Verdict: unsure, Problem: "the gateway read no amount, date or number in the document"}, nil
+	}
 	if !slices.ContainsFunc(doc.pages, func(p string) bool { return strings.TrimSpace(p) != "" }) {
 		return reading{Verdict: unsure, Problem: "the document has no text that could be read"}, nil
 	}

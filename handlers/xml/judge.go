@@ -78,18 +78,30 @@ func judge(leaves []leaf, doc document, said reading, bound float64) check {
 			Page: said.Unseen, Problem: "the pages from here on are too long for the model, and it did not see them",
 		})
 	}
-	share := 1.0
+	if counted == 0 && said.Problem == "" {
+		c.Findings = append(c.Findings, finding{Problem: "the model takes every number that the gateway read for a code"})
+	}
+	c.rate(counted, borne, wrong, bound)
+	return c
+}
+
+// rate lowers the model's verdict and confidence to what the document bears out: nothing of an empty reading.
+func (c *check) rate(counted, borne int, wrong bool, bound float64) {
+	share := 0.0
 	if counted > 0 {
 		share = float64(borne) / float64(counted)
 	}
 	c.Confidence = min(c.Confidence, share)
-	if wrong && c.Verdict == agrees {
+	switch {
+	case c.Verdict != agrees:
+	case counted == 0:
+		c.Verdict = unsure
+	case wrong:
 		c.Verdict = differs
 	}
 	if c.Verdict != agrees {
 		c.Confidence = min(c.Confidence, bound*share/2)
 	}
-	return c
 }
 
 // examine returns what is wrong with a value; nil: the page bears it out. hard: the gateway's reading can't be used.
