@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/seed-7227ef26/async-worker/handlers"
 	"github.com/seed-7227ef26/async-worker/internal/deck"
@@ -89,7 +90,7 @@ func (w *work) document(ctx context.Context) (*deck.Deck, error) {
 	if len(doc.Blocks) == 0 && len(found) == 0 {
 		return nil, noText(doc.Info)
 	}
-	w.warnings = append(w.warnings, doc.Warnings...)
+	w.warnings = append(w.warnings, lacks(doc.Info)...)
 	if err := w.call.Progress.Stage(stageNormalizing); err != nil {
 		return nil, err
 	}
@@ -149,7 +150,27 @@ func (w *work) extracted(ctx context.Context) (*extract.Document, error) {
 		return nil, err
 	}
 	pages.End(doc.Pages)
-	return doc, nil
+	return doc, w.part(ctx, doc.Info)
+}
+
+// part returns an error if another attempt may read more of a document that was read in part.
+func (w *work) part(ctx context.Context, info extract.Info) error {
+	if !handlers.PartAgain(ctx, w.call, info, w.notes.Note(noteExtractor)) {
+		return nil
+	}
+	failure := taskerr.Errorf(taskerr.TransientStorage, "only a part of the document could be read to make slides of it (%s)",
+		strings.Join(lacks(info), "; "))
+	failure.Hint = "the machine or docling-serve may be overloaded: lower WORKER_CONCURRENCY, or raise STEP_TIMEOUT_SEC"
+	return failure
+}
+
+// lacks are sentences about what the slides don't have of a document.
+func lacks(info extract.Info) []string {
+	all := slices.Clone(info.Warnings)
+	if unread := info.Unread(); unread != "" {
+		all = append(all, unread)
+	}
+	return all
 }
 
 // cellsOf counts the cells of a table or of its slice, whose repeated header does not count; nil has none.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/seed-7227ef26/async-worker/internal/ocr"
+	"github.com/seed-7227ef26/async-worker/handlers"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
@@ -150,10 +150,10 @@ func (w *work) again() *store.Again {
 // all of it; the last one indexes what there is, as does one that may use no more tokens to read pages: so it is with the next.
 func (w *work) spoils(ctx context.Context) error {
 	a := w.staged.Active
-	if !w.info.Incomplete || w.call.Last || ocr.Spent(ctx) || a == nil || a.Characters <= w.info.Characters || !complete(a) {
+	if a == nil || a.Characters <= w.info.Characters || !complete(a) ||
+		!handlers.PartAgain(ctx, w.call, w.info, w.notes.Note(noteExtractor)) {
 		return nil
 	}
-	w.notes.Note(noteExtractor).Save(struct{}{}) // of a service: it would have the same part again
 	failure := taskerr.Errorf(taskerr.TransientStorage, "only a part of the document could be read (%s), and the version in the "+
 		"index has more; it stays until the last attempt", strings.Join(w.lacks(), "; "))
 	failure.Hint = "the machine or docling-serve may be overloaded: lower WORKER_CONCURRENCY, or raise STEP_TIMEOUT_SEC"
