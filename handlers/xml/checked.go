@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed-7227ef26/async-worker/handlers"
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/gateway"
-	"github.com/seed-7227ef26/async-worker/internal/ocr"
 	"github.com/seed-7227ef26/async-worker/internal/source"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
@@ -155,20 +155,20 @@ func (w *work) text(ctx context.Context) (document, error) {
 }
 
 // part looks whether the document was read as it should be. If it lacks something, another attempt may read all of it; the
-// last one checks what there is, as does one that may use no more tokens to read pages. A check of a part, or of what
-// another extractor read as a service was down, is not kept.
+// last one checks what there is, as does one that may use no more tokens to read pages. A check of a part, of what another
+// extractor read as a service was down, or without pages that OCR could not read, is not kept.
 func (w *work) part(ctx context.Context, info extract.Info) error {
-	if !info.Incomplete && !info.Fallback {
+	unread := info.Properties["unread_pages"]
+	if !info.Incomplete && !info.Fallback && unread == "" {
 		return nil
 	}
 	w.unkept = true
 	lacks := slices.Clone(info.Warnings)
-	if p := info.Properties; p["unread_pages"] != "" {
-		lacks = append(lacks, fmt.Sprintf("%s of %d pages could not be read by OCR to check them (%s): page %s", p["unread_pages"],
-			info.Pages, p["unread_reason"], p["unread_list"]))
+	if unread != "" {
+		lacks = append(lacks, fmt.Sprintf("%s of %d pages could not be read by OCR to check them (%s): page %s", unread,
+			info.Pages, info.Properties["unread_reason"], info.Properties["unread_list"]))
 	}
-	if info.Incomplete && !w.call.Last && !ocr.Spent(ctx) {
-		w.memory.Note(noteExtractor).Save(struct{}{}) // of a service: it would have the same part again
+	if handlers.PartAgain(ctx, w.call, info, w.memory.Note(noteExtractor)) {
 		failure := taskerr.Errorf(taskerr.TransientStorage, "only a part of the document could be read to check it (%s)",
 			strings.Join(lacks, "; "))
 		failure.Hint = "the machine or docling-serve may be overloaded: lower WORKER_CONCURRENCY, or raise STEP_TIMEOUT_SEC"

@@ -55,3 +55,24 @@ func TestCheckedByAnother(t *testing.T) {
 		t.Errorf("by the extractor: %+v", r)
 	}
 }
+
+// TestCheckedWithoutOCR: pages that this worker can't read are named, the rest is checked at once, and no other task gets
+// that check.
+func TestCheckedWithoutOCR(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, gatewaytest.Options{})
+	b.deps.Extractor = &parts{Extractor: b.deps.Extractor, left: 1, info: extract.Info{
+		Pages: 2, Properties: map[string]string{
+			"unread_pages": "1", "unread_list": "2", "unread_reason": "tesseract is not installed",
+		},
+	}}
+	if r := b.do(payloadOf(inChecked)); !r.Review || !slices.ContainsFunc(r.Warnings, func(w string) bool {
+		return strings.HasPrefix(w, "1 of 2 pages") && strings.Contains(w, "tesseract is not installed")
+	}) {
+		t.Errorf("without OCR: %+v", r)
+	}
+	if r := b.do(payloadOf(inChecked)); r.Review || r.Source != xml.ByGateway || len(r.Warnings) > 0 {
+		t.Errorf("with OCR: %+v", r)
+	}
+	b.calls(2, "two tasks")
+}
