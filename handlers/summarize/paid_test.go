@@ -86,3 +86,25 @@ func TestLostTokens(t *testing.T) {
 		t.Errorf("another task: %+v", r)
 	}
 }
+
+// A refusal is paid for once by a task, also in its next attempt. Another task asks again: the content filter may allow
+// more by then.
+func TestRefusalIsTheTasksOwn(t *testing.T) {
+	t.Parallel()
+	for _, end := range []llm.End{llm.Filtered, llm.Refused} {
+		b := newBench(t, func(d *summarize.Deps) { d.Window = 4000 }) // too short for the whole document
+		b.Put("log.md", long(12))
+		b.model.reply = func(llm.Question) (llm.Answer, error) { return llm.Answer{End: end}, nil }
+		call := b.Begin(`{"filename":"log.md"}`, task.Hints{})
+		for attempt := range 2 {
+			_, err := summarize.New(b.deps).Handle(b.Context(), call)
+			if n := b.model.calls(); (n > 0) != (attempt == 0) || taskerr.Classify(err).Class != taskerr.ValidationError {
+				t.Errorf("%s, attempt %d: %d calls, %v", end, attempt+1, n, err)
+			}
+		}
+		b.model.reply = parrot
+		if r := b.summarize(`{"filename":"log.md"}`); len(r.LeftOut) != 0 || len(r.KeyPoints) == 0 {
+			t.Errorf("%s, allowed: %+v", end, r)
+		}
+	}
+}

@@ -89,7 +89,8 @@ func tooExpensive(format string, args ...any) error {
 
 func (w *work) fraction() float64 { return float64(w.done.Load()) / float64(max(w.total, 1)) }
 
-// recall reads the kept answers of the plan's nodes. A forced job gets only those that it paid for itself.
+// recall reads the kept answers of the plan's nodes. A forced job gets only those that it paid for itself, and so does any
+// job of the refusals: the model or the content filter may allow more by now.
 func (w *work) recall(ctx context.Context, p plan) error {
 	byKey := map[string][]*node{}
 	for _, n := range p.nodes {
@@ -117,6 +118,9 @@ func (w *work) recall(ctx context.Context, p plan) error {
 			var n notes
 			if json.Unmarshal(partial.Answer, &n) != nil || n.Summary == "" && len(n.Omitted) == 0 {
 				continue // of another version of this program
+			}
+			if n.Summary == "" && !partial.Own {
+				continue
 			}
 			w.ledger.recalled(partial)
 			for _, of := range byKey[partial.Key] {

@@ -221,7 +221,7 @@ func TestLeftOut(t *testing.T) {
 		}
 		b.model.reply = func(llm.Question) (llm.Answer, error) { return llm.Answer{End: end}, nil }
 		b.Put("all.md", strings.ReplaceAll(long(12), "wind", "gale")) // no section of it was answered before
-		for range 2 {                                                 // the second time by what was kept
+		for range 2 {
 			if e := b.fails(`{"filename":"all.md"}`); e.Class != taskerr.ValidationError || !strings.Contains(e.Message, reason) ||
 				e.Code != codes[end] {
 				t.Errorf("%s, each section: %+v", end, e)
