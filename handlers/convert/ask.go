@@ -107,9 +107,7 @@ func (o *outline) once(ctx context.Context, q llm.Question) (a llm.Answer, unask
 	}
 	q.MaxTokens = reserved - asks
 	a, err = o.deps.Chat.Ask(ctx, q)
-	o.mu.Lock()
-	o.spent += a.PromptTokens + a.CompletionTokens - reserved
-	o.mu.Unlock()
+	o.settle(reserved, a)
 	if err != nil {
 		if _, long := llm.IsTooLong(err); long {
 			return a, "they are longer than the model's context", nil
@@ -144,14 +142,26 @@ func (o *outline) reserve(asks, answer int) (tokens int, ok bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if most := o.deps.MaxTokens; most > 0 {
-		left := most - o.spent - asks
+		left := most - o.spent - o.reserved - asks
 		if left < min(answer, answerTokens) {
 			return 0, false
 		}
 		answer = min(answer, left)
 	}
-	o.spent += asks + answer
+	o.reserved += asks + answer
 	return asks + answer, true
+}
+
+// settle gives back the tokens that were reserved for a question, counts those of its answer, and keeps their sum for the
+// next attempt.
+func (o *outline) settle(reserved int, a llm.Answer) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.reserved -= reserved
+	if paid := a.PromptTokens + a.CompletionTokens; paid > 0 {
+		o.spent += paid
+		o.notes.Note(noteSpent).Save(o.spent)
+	}
 }
 
 // earlier returns the slides of an earlier attempt's answer. known: the question was answered, maybe without use.

@@ -54,7 +54,7 @@ type Deps struct {
 	Chat      llm.Chat        // nil: there is no model; the text of documents is on their slides as it is
 	Window    int             // Chat's context in tokens, question and answer together; zero: unknown
 	Counter   llm.Counter     // of Chat's tokens; nil only without Chat
-	MaxTokens int             // that one attempt may use; zero: no limit
+	MaxTokens int             // that one task may use; zero: no limit
 	Privacy   *privacy.Filter // of what is sent to Chat; nil: no search for personal data
 
 	// ExtractorNeeds is a service without which the Extractor reads less or nothing; empty: none.

@@ -98,3 +98,39 @@ func TestFailureStartsNoCall(t *testing.T) {
 		t.Errorf("%d questions, %v", len(m.asked), err)
 	}
 }
+
+// TestTokensOfAllAttempts: an attempt has the tokens that the earlier ones left.
+func TestTokensOfAllAttempts(t *testing.T) {
+	t.Parallel()
+	b := handlertest.New(t, task.Convert, 8)
+	b.Put("report.md", sections(2, 2400))
+	begun, paid := make(chan struct{}), make(chan struct{}) // the question about Basin A, the answer about Basin B
+	m := &writer{reply: func(q llm.Question) (llm.Answer, error) {
+		if strings.Contains(q.Text, "under: Basin A\n") {
+			close(begun)
+			<-paid
+			return llm.Answer{}, taskerr.Errorf(taskerr.ModelOverloaded, "busy")
+		}
+		<-begun
+		defer close(paid)
+		a, err := parrot(q)
+		a.PromptTokens, a.CompletionTokens = 8000, 1000
+		return a, err
+	}}
+	d := modelled(b, m)
+	d.MaxTokens = 13_000
+	call := b.Begin(`{"filename":"report.md"}`, task.Hints{})
+	if _, err := convert.New(d).Handle(t.Context(), call); taskerr.Classify(err).Class != taskerr.ModelOverloaded || len(m.asked) != 2 {
+		t.Fatalf("%d questions, %v", len(m.asked), err)
+	}
+	call.Checkpoint = call.Progress.(*handlertest.Progress).Pending
+	out, err := convert.New(d).Handle(t.Context(), call)
+	if err != nil || len(m.asked) != 2 {
+		t.Fatalf("the next attempt asked %d times: %v", len(m.asked)-2, err)
+	}
+	var r convert.Result
+	b.Complete(call, out, &r)
+	if w := strings.Join(r.Warnings, " "); !strings.Contains(w, "MAX_TASK_TOKENS") {
+		t.Errorf("warnings %q", w)
+	}
+}

@@ -23,10 +23,11 @@ const (
 	atOnce = 4
 )
 
-// The notes for the next attempt: the answers, and why questions have none that can be used.
+// The notes for the next attempt: the answers, why questions have none that can be used, and the tokens of all.
 const (
 	noteOutline  = "outline"
 	noteUnusable = "outline_unusable"
+	noteSpent    = "outline_spent"
 )
 
 // outline asks the model for slides of the parts of a document. A part whose answer is of no use has none: its own text
@@ -39,7 +40,8 @@ type outline struct {
 	mu       sync.Mutex
 	kept     map[string]string // answers by the hash of their questions
 	unusable map[string]string // why the answers to other questions are of no use, by the same hash
-	spent    int               // tokens, of this attempt
+	spent    int               // tokens, of all attempts
+	reserved int               // tokens, for questions in progress
 	longer   bool              // answers may be longer: one was cut off
 	pages    [][]compose.Page
 	plain    map[string]int // why batches are not written, and how many
@@ -59,6 +61,7 @@ func (w *work) written(ctx context.Context, parts []compose.Part) ([][]compose.P
 	}
 	w.notes.Note(noteOutline).Load(&o.kept)
 	w.notes.Note(noteUnusable).Load(&o.unusable)
+	w.notes.Note(noteSpent).Load(&o.spent)
 	batches := o.batches()
 	answers, err := o.answers(ctx, batches)
 	if err != nil {
