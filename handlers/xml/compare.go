@@ -64,9 +64,6 @@ func (w *work) compare(ctx context.Context, sha256 string, leaves []leaf, doc do
 		return reading{}, tooLong("its %d values leave no room for the text in the model's context", len(leaves))
 	}
 	q.Text = text + "\nThe data:\n" + data
-	if err := w.affordable(w.tokens(q) + q.MaxTokens); err != nil {
-		return reading{}, err
-	}
 	key := keyOf("check", checkVersion, w.deps.Chat.Model(), sha256, q.System, q.Text)
 	kept, err := w.deps.Store.Partials(ctx, store.PartialQuery{
 		JobID: w.call.Task.ID, Keys: []string{key}, OwnOnly: w.call.Task.Hints.Force,

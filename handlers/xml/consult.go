@@ -14,6 +14,10 @@ import (
 
 // consult asks the model, gives it one chance to correct its answer, and keeps it.
 func (w *work) consult(ctx context.Context, q llm.Question, key string) (reading, error) {
+	w.memory.Note(noteTokens).Load(&w.paid)
+	if err := w.affordable(q); err != nil {
+		return reading{}, err
+	}
 	spent := store.Partial{Key: key, Filename: w.payload.Filename}
 	if w.payload.place.Address == nil { // else without the query, as the store writes it
 		spent.Blob = w.payload.blob
@@ -24,9 +28,8 @@ func (w *work) consult(ctx context.Context, q llm.Question, key string) (reading
 	}
 	said, problem := understand(given)
 	if problem != "" {
-		used := spent.PromptTokens + spent.CompletionTokens
-		q = w.correction(q, given, problem, used)
-		if err := w.affordable(used + w.tokens(q) + q.MaxTokens); err != nil {
+		q = w.correction(q, given, problem)
+		if err := w.affordable(q); err != nil {
 			return reading{}, err
 		}
 		if given, err = w.put(ctx, q, &spent); err != nil {
@@ -45,6 +48,9 @@ func (w *work) consult(ctx context.Context, q llm.Question, key string) (reading
 	return said, nil
 }
 
+// noteTokens is the note with the tokens of the model that the task has paid for, for the next attempt.
+const noteTokens = "check_tokens"
+
 // put puts a question to the model.
 func (w *work) put(ctx context.Context, q llm.Question, spent *store.Partial) (llm.Answer, error) {
 	given, err := w.deps.Chat.Ask(ctx, q)
@@ -57,16 +63,18 @@ func (w *work) put(ctx context.Context, q llm.Question, spent *store.Partial) (l
 	w.uses(taskerr.Chat)
 	spent.PromptTokens += given.PromptTokens
 	spent.CompletionTokens += given.CompletionTokens
+	w.paid += given.PromptTokens + given.CompletionTokens
+	w.memory.Note(noteTokens).Save(w.paid)
 	return given, nil
 }
 
-// correction returns the question after a bad answer; used are the tokens of the task so far. Where there is room, it has
-// the bad answer, and the next may be twice as long: a model's reasoning counts as part of its answer.
-func (w *work) correction(q llm.Question, given llm.Answer, problem string, used int) llm.Question {
+// correction returns the question after a bad answer. Where there is room, it has the bad answer, and the next may be twice
+// as long: a model's reasoning counts as part of its answer.
+func (w *work) correction(q llm.Question, given llm.Answer, problem string) llm.Question {
 	least, most := q.MaxTokens, 2*q.MaxTokens
 	q.Turns = []llm.Turn{{Role: llm.User, Text: q.Text}}
 	q.Text = "Your answer can't be used: " + problem + ". Give the whole JSON object again."
-	room := w.room(used) - w.tokens(q)
+	room := w.room() - w.tokens(q)
 	if bad := w.deps.Counter.Count(given.Text); strings.TrimSpace(given.Text) != "" && bad+most <= room {
 		q.Turns = append(q.Turns, llm.Turn{Role: llm.Assistant, Text: given.Text})
 		room -= bad
@@ -77,16 +85,17 @@ func (w *work) correction(q llm.Question, given llm.Answer, problem string, used
 
 // room returns how many tokens the next question and its answer may have: those of the model's context, and those that
 // the task has left.
-func (w *work) room(used int) int {
+func (w *work) room() int {
 	room := w.deps.Window - w.deps.Window/50 // the counts of tokens are approximate
 	if most := w.deps.MaxTokens; most > 0 {
-		room = min(room, most-used)
+		room = min(room, most-w.paid)
 	}
 	return room
 }
 
-// affordable refuses a check that may take more tokens than a task has.
-func (w *work) affordable(cost int) error {
+// affordable refuses a question by which the task may take more tokens than it has, those of earlier attempts included.
+func (w *work) affordable(q llm.Question) error {
+	cost := w.paid + w.tokens(q) + q.MaxTokens
 	if most := w.deps.MaxTokens; most > 0 && cost > most {
 		return tooLong("its check may take %d tokens, more than MAX_TASK_TOKENS, which is %d", cost, most)
 	}

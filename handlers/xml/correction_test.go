@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-7227ef26/async-worker/handlers/handlertest"
 	"github.com/seed-7227ef26/async-worker/handlers/xml"
 	"github.com/seed-7227ef26/async-worker/internal/gateway/gatewaytest"
 	"github.com/seed-7227ef26/async-worker/internal/llm"
@@ -82,6 +83,36 @@ func TestCorrection(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestTokensOfAllAttempts: an attempt has the tokens that the earlier ones left. A check that is kept needs none.
+func TestTokensOfAllAttempts(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, gatewaytest.Options{})
+	bad := true
+	b.model.reply = func(q llm.Question) (llm.Answer, error) {
+		if !bad {
+			return b.model.honest(q)
+		}
+		return llm.Answer{Text: "All is well.", End: llm.Stopped, PromptTokens: 11_000, CompletionTokens: 1000}, nil
+	}
+	b.deps.MaxTokens = 25_000
+	c := b.Begin(payloadOf(inChecked), task.Hints{})
+	for attempt, want := range []struct {
+		code  string
+		asked int
+	}{{"XML_BAD_ANSWER", 2}, {"XML_TOO_LONG", 2}} {
+		_, err := xml.New(b.deps).Handle(t.Context(), c)
+		if e := taskerr.Classify(err); e.Code != want.code || len(b.model.asked) != want.asked {
+			t.Fatalf("attempt %d: asked %d times, %v", attempt+1, len(b.model.asked), err)
+		}
+		c.Checkpoint = c.Progress.(*handlertest.Progress).Pending
+	}
+	bad, b.deps.MaxTokens = false, 30_000
+	b.finish(c)
+	b.deps.MaxTokens = 1
+	b.do(payloadOf(inChecked + `,"pretty":true`))
+	b.calls(3, "three attempts and another task")
 }
 
 // TestTooLongForTheService: what the model's service finds too long, at first or with the bad answer, is too long.

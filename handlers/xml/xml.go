@@ -131,6 +131,7 @@ type work struct {
 	notes   []string // warnings
 	memory  *handlers.Notes
 	unkept  bool // the check is not kept for other tasks
+	paid    int  // tokens of the model, of all attempts
 }
 
 // Handle makes XML of one invoice.
