@@ -192,3 +192,15 @@ func TestMaybeCode(t *testing.T) {
 		}
 	}
 }
+
+// TestNothingToCheck: a reading all of whose numbers are codes, which are not looked up, is not borne out.
+func TestNothingToCheck(t *testing.T) {
+	t.Parallel()
+	l := leaf{path: "/invoice/typeCode", value: "380"}
+	c := judge([]leaf{l}, document{pages: []string{"Total 2,876.11 EUR"}}, reading{
+		Verdict: agrees, Confidence: 0.97, Fields: []field{{Path: l.path, Value: "380", Page: 1, Code: true}},
+	}, 0.85)
+	if c.Verdict != unsure || c.Confidence != 0 || len(c.Findings) != 1 {
+		t.Errorf("%+v", c)
+	}
+}
