@@ -30,6 +30,9 @@ type failures struct {
 
 // judge reports whether an attempt shows that its receiver is down: store.HostDown when nothing answers there, or when
 // distinct paths fail one after the other; store.URLDown when distinct deliveries to one path fail; else nothing.
+//
+// A delivery that is sent once only never shows it: it has ended, and so the store begins no outage with it. Its failure
+// counts for the next one.
 func (h *health) judge(d store.Delivery, a Attempt) string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -46,7 +49,7 @@ func (h *health) judge(d store.Delivery, a Attempt) string {
 			}
 		}
 		return ""
-	case a.Unreachable:
+	case a.Unreachable && !d.Once:
 		delete(h.hosts, name)
 		return store.HostDown
 	}
@@ -54,9 +57,13 @@ func (h *health) judge(d store.Delivery, a Attempt) string {
 	if f.paths[path] == nil {
 		f.paths[path] = map[string]bool{}
 	}
-	f.paths[path][d.ID] = true
+	if len(f.paths[path]) < enoughFailures { // those that are sent once only may fail without end
+		f.paths[path][d.ID] = true
+	}
 	f.failing[path] = true
 	switch {
+	case d.Once:
+		return ""
 	case len(f.failing) >= enoughFailures:
 		delete(h.hosts, name)
 		return store.HostDown

@@ -174,6 +174,90 @@ func TestLoopEndOfAnOutageCostsNoAttempt(t *testing.T) {
 	})
 }
 
+// A delivery waits as long as its schedule takes, counted from the start of the outage, however old it is; then it is
+// tried once more, and given up.
+func TestLoopWaitsFromTheStartOfAnOutage(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		down     time.Duration
+		status   string
+		attempts int
+	}{
+		"short": {time.Minute, store.DeliveryDelivered, 6},
+		"long":  {70 * time.Hour, store.DeliveryDelivered, 6},
+		"ever":  {100 * time.Hour, store.DeliveryFailed, 6},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				box := &outbox{outages: map[string]outage{}}
+				hook := box.add("hook", "https://a.example/")
+				begins := time.Now().Add(95 * time.Hour) // after four answers that ask for a day each
+				to := &receivers{answer: func(context.Context, store.Delivery) webhook.Attempt {
+					switch now := time.Now(); {
+					case now.Before(begins):
+						return webhook.Attempt{Status: 429, RetryAfter: 24 * time.Hour}
+					case now.Before(begins.Add(time.Hour + c.down)):
+						return unreachable
+					default:
+						return webhook.Attempt{Status: 200}
+					}
+				}}
+				run(t, webhook.Config{Deliveries: box, Sender: to})
+				advance(97 * time.Hour)
+				if got := box.state(hook); name != "short" && (got.status != store.DeliveryPending || got.waits == "") {
+					t.Errorf("an hour after the start of the outage: %+v", got)
+				}
+				advance(80 * time.Hour)
+				if got := box.state(hook); got.status != c.status || got.Attempts != c.attempts {
+					t.Errorf("%s after %d attempts, want %s after %d", got.status, got.Attempts, c.status, c.attempts)
+				}
+			})
+		})
+	}
+}
+
+// A delivery that is sent once only begins no outage, because it ends with its attempt. The next that fails begins it.
+func TestLoopOnceIsNotTheLastEvidence(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		once webhook.Attempt // of the one that is sent once only
+		path string          // of the nth delivery
+	}{
+		"a path":            {webhook.Attempt{Status: 500}, "https://a.example/"},
+		"a host":            {webhook.Attempt{Status: 500}, "https://a.example/%d"},
+		"a host, no answer": {unreachable, "https://a.example/%d"},
+		"a path, no answer": {unreachable, "https://a.example/"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				box := &outbox{outages: map[string]outage{}}
+				to := &receivers{answer: func(_ context.Context, d store.Delivery) webhook.Attempt {
+					if d.Once {
+						return c.once
+					}
+					return webhook.Attempt{Status: 500}
+				}}
+				var log logBuffer
+				loop, _ := run(t, webhook.Config{Deliveries: box, Sender: to, Log: log.log()})
+				for i, want := range []int{0, 0, 0, 1} {
+					url := c.path
+					if strings.Contains(url, "%d") {
+						url = fmt.Sprintf(url, i)
+					}
+					box.addOnce(fmt.Sprint("hook-", i), url, i == 2)
+					loop.Wake()
+					advance(time.Second)
+					if n := log.count("receiver is down"); n != want {
+						t.Errorf("%d outages after %d failures, want %d", n, i+1, want)
+					}
+				}
+			})
+		})
+	}
+}
+
 // An idle worker sends what a killed one had claimed within the lease and 15 s.
 func TestLoopAfterAKill(t *testing.T) {
 	t.Parallel()

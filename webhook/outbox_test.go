@@ -31,6 +31,7 @@ type row struct {
 	due     time.Time
 	leased  time.Time // until
 	waits   string    // the outage that it waits for; empty: none
+	since   time.Time // when the wait began
 	own     time.Time // when its schedule has it, while it waits
 	history []store.DeliveryOutcome
 	ended   time.Time
@@ -47,6 +48,14 @@ func (o *outbox) add(id, url string) *row {
 	}
 	o.rows = append(o.rows, r)
 	return r
+}
+
+// addOnce is add of a delivery that may be sent once only.
+func (o *outbox) addOnce(id, url string, once bool) {
+	r := o.add(id, url)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	r.Once = once
 }
 
 func (o *outbox) ClaimDeliveries(ctx context.Context, c store.Claim) (store.ClaimedDeliveries, error) {
@@ -145,7 +154,7 @@ func (o *outbox) SettleDelivery(ctx context.Context, outcome store.DeliveryOutco
 			return store.Receiver{}, store.ErrFenced
 		}
 		is := o.receiver(r, outcome)
-		r.status, r.leased = outcome.Status, time.Time{}
+		r.status, r.leased = is.Status, time.Time{}
 		if !is.Down || !r.Waiting {
 			r.Attempts++
 			r.own = time.Now().Add(outcome.NextAfter)
@@ -154,8 +163,8 @@ func (o *outbox) SettleDelivery(ctx context.Context, outcome store.DeliveryOutco
 		r.history = append(r.history, outcome)
 		switch {
 		case is.Down:
-			r.due = time.Now().Add(76 * time.Hour)
-		case outcome.Status == store.DeliveryPending:
+			r.due = r.since.Add(maxWait)
+		case is.Status == store.DeliveryPending:
 			r.due = time.Now().Add(outcome.NextAfter)
 		default:
 			r.ended = time.Now()
@@ -168,6 +177,9 @@ func (o *outbox) SettleDelivery(ctx context.Context, outcome store.DeliveryOutco
 	}
 	return store.Receiver{}, store.ErrNotFound
 }
+
+// maxWait is aw_webhook_max_wait.
+const maxWait = 76 * time.Hour
 
 // outage is a receiver that is down.
 type outage struct {
@@ -215,8 +227,16 @@ func (o *outbox) receiver(r *row, outcome store.DeliveryOutcome) (is store.Recei
 	if name == "" || outcome.Status != store.DeliveryPending {
 		return is
 	}
+	now := time.Now()
+	if r.waits == "" {
+		r.since = now
+	}
+	if now.Sub(r.since) >= maxWait {
+		is.Status, r.waits = store.DeliveryFailed, ""
+		return is
+	}
 	down, known := o.outages[name]
-	switch now := time.Now(); {
+	switch {
 	case !known:
 		down = outage{since: now, probe: now.Add(5 * time.Second)}
 		is.Began = true
@@ -239,7 +259,12 @@ func (o *outbox) hold(r *row, now time.Time) (held, probe bool) {
 	if name == "" || r.leased.After(now) || r.waits == "" && r.due.After(now) {
 		return false, false
 	}
-	r.waits = name
+	if r.waits == "" {
+		r.waits, r.since, r.due = name, now, now.Add(maxWait)
+	}
+	if !r.due.After(now) { // it has waited long enough, and is tried once more
+		return false, false
+	}
 	down := o.outages[name]
 	if down.probe.After(now) {
 		return true, false
