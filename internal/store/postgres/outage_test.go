@@ -11,8 +11,15 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store/storetest"
 )
 
-// TestDeliveriesEndInAnOutage: deliveries wait for a receiver that never answers for as long as their schedule lasts.
-// Then each is tried once more, and ends.
+// TestLateWebhooks: how old a webhook is does not end its wait for its receiver.
+func TestLateWebhooks(t *testing.T) {
+	t.Parallel()
+	url := stacktest.PostgresWith(t, schema.Options{Dimensions: storetest.Dimensions})
+	storetest.RunLateWebhooks(t, func(t testing.TB, client string) store.Store { return open(t, url, client) }, connect(t, url))
+}
+
+// TestDeliveriesEndInAnOutage: deliveries wait for a receiver that never answers for as long as their schedule takes.
+// Then each is tried once more, and ends. It is kept from then on, and waits as long when it is sent again.
 func TestDeliveriesEndInAnOutage(t *testing.T) {
 	t.Parallel()
 	url := stacktest.PostgresWith(t, schema.Options{Dimensions: storetest.Dimensions})
@@ -55,7 +62,23 @@ func TestDeliveriesEndInAnOutage(t *testing.T) {
 	if got := claim(); len(got) != 0 {
 		t.Fatalf("claimed %+v in the outage", got)
 	}
-	exec(`update webhook_deliveries set created_at = created_at - interval '7 h', next_attempt_at = next_attempt_at - interval '7 h'`)
+	pass := func(time string) {
+		t.Helper()
+		exec(`update webhook_deliveries set created_at = created_at - interval '` + time + `',
+			waits_since = waits_since - interval '` + time + `', next_attempt_at = next_attempt_at - interval '` + time + `'`)
+	}
+	pass("75 h")
+	exec(`update webhook_outages set probe_at = now()`)
+	for _, d := range claim() {
+		if is := fail(d); !d.Waiting || !is.Down {
+			t.Errorf("a probe: %+v, %+v", d, is)
+		}
+	}
+	exec(`update webhook_outages set probe_at = now() + interval '1 h'`)
+	if got := claim(); len(got) != 0 {
+		t.Fatalf("claimed %+v before the end of the wait", got)
+	}
+	pass("61 min")
 	last := claim()
 	if len(last) != 3 {
 		t.Fatalf("claimed %d at the end of the schedule", len(last))
@@ -72,6 +95,23 @@ func TestDeliveriesEndInAnOutage(t *testing.T) {
 		`select (select count(*) from webhook_outages), (select count(*) from webhook_deliveries
 		where waits_for is not null or status <> 'failed')`).Scan(&outages, &waiting); err != nil || outages != 0 || waiting != 0 {
 		t.Errorf("%d outages, %d deliveries are left, %v", outages, waiting, err)
+	}
+	if n, err := s.ExpireDeliveries(t.Context(), time.Hour, 10); err != nil || n != 0 {
+		t.Errorf("%d that were just given up are removed, %v", n, err)
+	}
+	if _, err := s.ResendDelivery(t.Context(), store.DeliveryResend{ID: "d1"}); err != nil {
+		t.Fatal(err)
+	}
+	again := claim()
+	if len(again) != 1 {
+		t.Fatalf("claimed %+v, want the one that is sent again", again)
+	}
+	if is := fail(again[0]); is.Status != store.DeliveryPending || !is.Down {
+		t.Errorf("sent again: %+v", is)
+	}
+	exec(`update webhook_outages set probe_at = now() + interval '1 h'`)
+	if got := claim(); len(got) != 0 {
+		t.Errorf("claimed %+v in the next outage", got)
 	}
 }
 

@@ -25,7 +25,7 @@ func TestMigrateBesideWorkers(t *testing.T) {
 		drop index jobs_unsent_now, jobs_unsent_later;
 		alter table jobs drop column lost_worker cascade, drop column lost_before cascade, drop column lost_fence cascade;
 		alter table document_versions drop column warnings cascade;
-		alter table webhook_deliveries drop column scheduled_at cascade;
+		alter table webhook_deliveries drop column scheduled_at cascade, drop column waits_since cascade;
 		update aw_schema_version set version = 42`); err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func TestMigrateBesideSenders(t *testing.T) {
 		drop index jobs_unsent_now, jobs_unsent_later;
 		alter table jobs drop column lost_worker cascade, drop column lost_before cascade, drop column lost_fence cascade;
 		alter table document_versions drop column warnings cascade;
-		alter table webhook_deliveries drop column scheduled_at cascade;
+		alter table webhook_deliveries drop column scheduled_at cascade, drop column waits_since cascade;
 		update aw_schema_version set version = 46`); err != nil {
 		t.Fatal(err)
 	}

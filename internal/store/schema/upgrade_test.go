@@ -41,7 +41,7 @@ func TestUpgrade(t *testing.T) {
 				drop table page_results, page_result_jobs, partials, webhook_outages, webhook_locks,
 				  aw_queues, aw_queue_messages;
 				alter table webhook_deliveries drop column waits_for cascade, drop column host cascade,
-				  drop column scheduled_at cascade;
+				  drop column scheduled_at cascade, drop column waits_since cascade;
 				drop function aw_set_delivery_host cascade;
 				alter table job_events drop column tx cascade;
 				alter table jobs drop column run_at cascade, drop column document cascade;
@@ -102,5 +102,35 @@ func TestUpgrade(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// TestUpgradeInAnOutage: what waits at the upgrade has waited since its outage began, or since it was created.
+func TestUpgradeInAnOutage(t *testing.T) {
+	t.Parallel()
+	o := schema.Options{Dimensions: 8}
+	url := stacktest.PostgresWith(t, o)
+	conn := connect(t, url)
+	if _, err := conn.Exec(t.Context(), `alter table webhook_deliveries drop column waits_since cascade;
+		insert into webhook_outages (client_id, receiver, since, probe_at) values ('a', 'down.example', now() - interval '10 h', now());
+		insert into webhook_deliveries (client_id, id, event, url, body, created_at, next_attempt_at, waits_for)
+		select 'a', id, 'task.failed', 'https://' || host || '/', '{}', now() - age, now() + interval '76 h' - age, nullif(host, 'up.example')
+		from (values ('older', 'down.example', interval '70 h'), ('younger', 'down.example', '3 h'), ('ended', 'back.example', '5 h'),
+			('due', 'up.example', '1 h')) x(id, host, age);
+		update aw_schema_version set version = 55`); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := schema.Migrate(t.Context(), url, o); err != nil {
+		t.Fatal(err)
+	}
+	var waits string
+	if err := conn.QueryRow(t.Context(), `select string_agg(format('%s %s of %s', id,
+			coalesce(round(extract(epoch from now() - waits_since) / 3600)::text, 'no'),
+			round(extract(epoch from next_attempt_at - coalesce(waits_since, created_at)) / 3600)), ', ' order by id)
+		from webhook_deliveries`).Scan(&waits); err != nil {
+		t.Fatal(err)
+	}
+	if want := "due no of 76, ended 5 of 76, older 10 of 76, younger 3 of 76"; waits != want {
+		t.Errorf("hours of waiting: %s; want %s", waits, want)
 	}
 }

@@ -79,7 +79,7 @@ begin
       for update skip locked
     )
     update {{ .schema }}.webhook_deliveries d set
-      waits_for = null, scheduled_at = null, next_attempt_at = greatest(now_at, d.scheduled_at)
+      waits_for = null, waits_since = null, scheduled_at = null, next_attempt_at = greatest(now_at, d.scheduled_at)
     from waiting w where d.client_id = client and d.id = w.id;
     get diagnostics v_released = row_count;
     v_left := v_left - v_released;
@@ -183,7 +183,7 @@ begin
     for update skip locked;
     continue when not found;
     v_down := null;
-    if down and v_row.waits_for is null and v_row.created_at > now_at - {{ .schema }}.aw_webhook_max_wait() then
+    if down and v_row.waits_for is null then -- else it has waited long enough, and is tried once more
       v_receivers := {{ .schema }}.aw_receivers(v_row.url);
       select min(o.receiver) into v_down from {{ .schema }}.webhook_outages o
       where o.client_id = client and o.receiver = any (v_receivers);
@@ -196,7 +196,8 @@ begin
       status = case when v_row.once then 'failed' else 'pending' end, lease_expires_at = null,
       last_error = case when v_row.once then 'the receiver was down, and this is sent once only' else v_row.last_error end,
       waits_for = case when v_row.once then null else v_down end,
-      next_attempt_at = case when not coalesce(v_row.once, false) then v_row.created_at + {{ .schema }}.aw_webhook_max_wait() end
+      waits_since = case when v_row.once then null else now_at end,
+      next_attempt_at = case when not coalesce(v_row.once, false) then now_at + {{ .schema }}.aw_webhook_max_wait() end
     where d.client_id = client and d.id = v_row.id;
     v_held := v_held + 1;
     exit when v_held >= c_most_held;

@@ -3,8 +3,8 @@
 -- A receiver that is down is a row of webhook_outages: a host, or one path of a host. Its deliveries wait for it
 -- (waits_for) instead of following their own schedules; one at a time is sent, as a probe. A probe is not an attempt.
 -- When the receiver answers, claims release what waits for it, some at a time (aw_release_deliveries): those that never
--- failed are due, others when their own schedule has them (scheduled_at). A delivery also comes due when its schedule
--- would have ended: then it is tried once more.
+-- failed are due, others when their own schedule has them (scheduled_at). A delivery also comes due when it has waited
+-- (waits_since) as long as its schedule takes: then it is tried once more.
 
 -- aw_receivers are the receivers of a URL: its host, and its path there. The path may contain a token, so it is
 -- hashed.
@@ -14,8 +14,8 @@ return array[lower(substring(url from '^[^:]+://([^/?#]+)')),
              lower(substring(url from '^[^:]+://([^/?#]+)')) || '/'
                || md5(coalesce(substring(url from '^[^:]+://[^/?#]+([^?#]*)'), ''))];
 
--- aw_webhook_max_wait is how long, from its creation, a delivery waits for a receiver that is down: as long as its
--- schedule.
+-- aw_webhook_max_wait is how long a delivery waits for a receiver that is down: as long as its schedule takes. It counts
+-- from the start of the wait: an old delivery may never have been sent, because no worker ran.
 create or replace function {{ .schema }}.aw_webhook_max_wait() returns interval
 language sql immutable
 return make_interval(hours => 76);
@@ -70,6 +70,7 @@ declare
   v_host text;
   v_waiting int := 0;
   v_since timestamptz;
+  v_waits_since timestamptz;
 begin
   select * into w from {{ .schema }}.webhook_deliveries
   where client_id = v_client and id = p ->> 'id' and fence = (p ->> 'fence')::bigint
@@ -91,7 +92,10 @@ begin
        order by e.receiver is distinct from w.waits_for, e.receiver limit 1),
       case when p ->> 'down' = 'url' then v_receivers[2] end) end;
   end if;
-  if v_down is not null and w.created_at + {{ .schema }}.aw_webhook_max_wait() <= v_now then
+  if v_down is not null then -- functions of before migration 056 neither set nor clear waits_since
+    v_waits_since := coalesce(case when w.waits_for is not null then w.waits_since end, v_now);
+  end if;
+  if v_waits_since + {{ .schema }}.aw_webhook_max_wait() <= v_now then
     v_status := 'failed';
     v_error := concat_ws('; ', v_error, 'the receiver was down for as long as there are attempts');
     v_down := null;
@@ -107,10 +111,10 @@ begin
     returning known.* into o;
   end if;
   update {{ .schema }}.webhook_deliveries set
-    status = v_status, lease_expires_at = null, waits_for = v_down,
+    status = v_status, lease_expires_at = null, waits_for = v_down, waits_since = v_waits_since,
     attempts = attempts + case when w.waits_for is not null and v_down is not null or p -> 'uncounted' = 'true' then 0 else 1 end,
     next_attempt_at = case when v_status <> 'pending' then null
-                           when v_down is not null then w.created_at + {{ .schema }}.aw_webhook_max_wait()
+                           when v_down is not null then v_waits_since + {{ .schema }}.aw_webhook_max_wait()
                            else v_now + {{ .schema }}.aw_interval(p -> 'next_after_ms') end,
     scheduled_at = case when v_down is null then null when w.waits_for is not null then w.scheduled_at
                         else v_now + {{ .schema }}.aw_interval(p -> 'next_after_ms') end,
@@ -197,8 +201,8 @@ end $$;
 
 -- aw_resend_delivery has a delivery sent again that ended without success, or, with p.delivered, one that was
 -- delivered. Its id stays, so that a receiver that has seen it recognizes it. Its schedule starts again, and so does
--- the wait for a receiver that is down: both count from created_at. attempts goes on from where it was, so that a
--- listing shows all of them, and earlier keeps how the last 20 rounds ended. The guard requires the new fence.
+-- the wait for a receiver that is down. attempts goes on from where it was, so that a listing shows all of them, and
+-- earlier keeps how the last 20 rounds ended. The guard requires the new fence.
 create or replace function {{ .schema }}.aw_resend_delivery(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} set timezone = 'UTC' as $$
 declare
@@ -221,8 +225,8 @@ begin
       to_char(w.delivered_at at time zone 'utc', 'YYYY-MM-DD HH24:MI:SS "UTC"') using errcode = 'AW016';
   end if;
   update {{ .schema }}.webhook_deliveries set
-    status = 'pending', fence = w.fence + 1, lease_expires_at = null, waits_for = null, scheduled_at = null,
-    attempts_before = w.attempts,
+    status = 'pending', fence = w.fence + 1, lease_expires_at = null, waits_for = null, waits_since = null,
+    scheduled_at = null, attempts_before = w.attempts,
     host = coalesce(({{ .schema }}.aw_receivers(w.url))[1], ''), -- a row of version 44 has none
     next_attempt_at = v_now, created_at = v_now, delivered_at = null, response_status = null, last_error = null,
     earlier = (jsonb_build_array(jsonb_build_object(

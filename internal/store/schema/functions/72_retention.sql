@@ -51,7 +51,8 @@ begin
 end $$;
 
 -- aw_expire_deliveries removes deliveries that were done p.keep_ms ago, at most p.limit. One that is still to be sent
--- stays, however old it is. One that was tried again may have been given up as late as its last attempt.
+-- stays, however old it is. One that was tried again may have been given up as late as its last attempt, and one that
+-- waited for its receiver at the end of the wait.
 create or replace function {{ .schema }}.aw_expire_deliveries(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
@@ -63,8 +64,9 @@ begin
   with old as materialized (
     select d.id from {{ .schema }}.webhook_deliveries d
     where d.client_id = v_client and d.status <> 'pending' and d.created_at <= v_before
-      and coalesce(d.delivered_at, d.created_at) <= v_before - case
-        when d.status = 'failed' and d.attempts > 1 then {{ .schema }}.aw_webhook_max_wait() else '0' end
+      and coalesce(d.delivered_at, greatest(d.created_at, d.waits_since)) <= v_before - case
+        when d.status = 'failed' and (d.attempts > 1 or d.waits_since is not null)
+        then {{ .schema }}.aw_webhook_max_wait() else '0' end
     order by d.created_at limit v_limit for update skip locked)
   delete from {{ .schema }}.webhook_deliveries d using old where d.client_id = v_client and d.id = old.id;
   get diagnostics v_removed = row_count;
