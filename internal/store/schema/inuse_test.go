@@ -104,6 +104,7 @@ func awaitWaiting(t *testing.T, watcher *pgx.Conn, migrated <-chan error, table 
 		default:
 		}
 		if err := watcher.QueryRow(t.Context(), `select exists (select from pg_locks where not granted
+			and database = (select oid from pg_database where datname = current_database()) -- copies have the same numbers
 			and relation = to_regclass($1) and mode = 'AccessExclusiveLock')`, table).Scan(&waits); err != nil {
 			t.Fatal(err)
 		}
