@@ -24,6 +24,7 @@ func (r *reader) object(start xml.StartElement, emit extract.Emit) error {
 	inner := &reader{
 		ctx: r.ctx, pkg: r.pkg, out: r.out, styles: newStyles(), lists: map[string]*counter{}, nested: true, objects: r.objects,
 		page: r.page, maxPages: r.maxPages, collecting: r.collecting, repeated: r.repeated,
+		blanks: r.blanks, maxBlanks: r.maxBlanks,
 	}
 	err := r.pkg.Read(r.ctx, path.Join(target, "content.xml"), func(d *ooxml.Decoder) error {
 		inner.d = d
@@ -37,7 +38,7 @@ func (r *reader) object(start xml.StartElement, emit extract.Emit) error {
 			return nil
 		})
 	})
-	r.formula, r.repeated = inner.formula, inner.repeated
+	r.formula, r.repeated, r.blanks = inner.formula, inner.repeated, inner.blanks
 	return ooxml.Optional(err)
 }
 

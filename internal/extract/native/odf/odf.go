@@ -34,7 +34,7 @@ func read(
 	}
 	r := &reader{
 		ctx: ctx, pkg: pkg, out: flow.New(emit, limits.Characters), maxPages: limits.Pages,
-		styles: newStyles(), lists: map[string]*counter{}, objects: map[string]bool{},
+		styles: newStyles(), lists: map[string]*counter{}, objects: map[string]bool{}, blanks: limits.Characters, maxBlanks: limits.Characters,
 	}
 	if err := ooxml.Optional(pkg.Read(ctx, "styles.xml", r.readStyles)); err != nil {
 		return extract.Info{}, err
@@ -53,8 +53,8 @@ func read(
 	}
 	info := extract.Info{Title: r.title, Language: language, Pages: r.page, Properties: properties}
 	if r.cut {
-		info.Warnings = []string{fmt.Sprintf("rows that repeat more than %d times and cells that repeat beyond column %d "+
-			"were read in part", maxRepeats, maxColumns)}
+		info.Warnings = []string{fmt.Sprintf("rows that repeat more than %d times, and rows in which cells repeat more than %d times, "+
+			"were read in part", maxRepeats, maxCopies)}
 	}
 	if r.unsaved > 0 {
 		info.Warnings = append(info.Warnings, ooxml.Unsaved(r.unsaved))
@@ -102,6 +102,8 @@ type reader struct {
 
 	collecting bool // what is read is held until collect returns
 	repeated   int  // cells of hold
+	blanks     int  // remaining budget for wide gaps within rows, in cells
+	maxBlanks  int
 }
 
 func (r *reader) readStyles(d *ooxml.Decoder) error {

@@ -6,9 +6,14 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/rowspan"
 )
 
-const waitingRows = 200 // rows of a region held back to see which leading columns are empty
+// The rows of a region held back to see which leading columns are empty, whichever is reached first.
+const (
+	waitingRows  = 200
+	waitingCells = 1 << 18
+)
 
 // spreadsheet reads an office:spreadsheet: a section per visible sheet.
 func (r *reader) spreadsheet() error {
@@ -67,8 +72,9 @@ func (r *reader) sheet(name string) error {
 // region is a table on a sheet: consecutive rows that are not empty.
 type region struct {
 	emit    extract.Emit
-	out     *extract.TableWriter // nil while the first rows are held back
+	out     *rowspan.Writer // nil while the first rows are held back
 	waiting []*row
+	cells   int // of waiting
 	header  []bool
 	left    int // empty columns before it
 	rows    int
@@ -80,7 +86,7 @@ func (g *region) add(w *row, header bool) error {
 	g.reach = max(g.reach, g.rows-1+max(w.tall, 1))
 	if g.out == nil {
 		g.waiting, g.header = append(g.waiting, w), append(g.header, header)
-		if len(g.waiting) < waitingRows {
+		if g.cells += len(w.cells); len(g.waiting) < waitingRows && g.cells < waitingCells {
 			return nil
 		}
 		return g.start()
@@ -90,7 +96,7 @@ func (g *region) add(w *row, header bool) error {
 
 // start writes the rows that were held back.
 func (g *region) start() error {
-	g.out = extract.NewTableWriter(g.emit, extract.Block{})
+	g.out = rowspan.New(g.emit, extract.Block{})
 	g.left = math.MaxInt
 	for _, w := range g.waiting {
 		if w.filled > 0 {
@@ -146,7 +152,7 @@ func leading(w *row) int {
 
 func (g *region) write(w *row, header bool) error {
 	g.out.Row(append([]extract.Cell(nil), w.cells[min(g.left, leading(w)):]...), header)
-	return flush(g.out, g.rows >= g.reach)
+	return g.out.End(g.rows >= g.reach)
 }
 
 // end writes out the region. A single cell becomes a paragraph, for example a title above a table.

@@ -6,24 +6,27 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/rowspan"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // Files store the blanks up to the edge of the sheet as repetitions, and repetitions can make a small file
 // endless.
 const (
-	maxColumns = 1024    // of a row; extract.Table expands no more
-	maxGap     = 256     // empty cells between two others
+	maxColumns = 16_384  // of a sheet, and empty cells before those with text in a row
+	maxCopies  = 1024    // of cells with text in a row
 	maxRepeats = 1000    // of a row with text
+	maxGap     = 256     // empty cells between two others; more count as blanks
 	maxHeld    = 600_000 // repeated cells of the tables within cells, frames and notes
 	maxRowSpan = 1 << 20
-	maxMerged  = 16 << 20 // bytes of rows held back because a cell spans them
 )
 
 // row is a table:table-row being read. Empty cells at its end are dropped.
 type row struct {
 	cells  []extract.Cell
 	gap    int                 // empty cells to add before the next one
+	gaps   int                 // empty cells added so far
+	copies int                 // repetitions of cells with text so far
 	blocks []extract.Block     // of the last cell with text
 	each   [][]extract.Block   // of the cells
 	kinds  []extract.ValueKind // of the cells
@@ -34,7 +37,7 @@ type row struct {
 
 // table is a table:table being read within a text or a slide.
 type table struct {
-	out    *extract.TableWriter
+	out    *rowspan.Writer
 	rows   int
 	reach  int             // the first row that no cell above spans
 	cells  int             // cells with text
@@ -46,7 +49,7 @@ func (r *reader) table(start xml.StartElement, emit extract.Emit) error {
 	if r.styles.hidden("table", ooxml.Attr(start, "style-name")) {
 		return r.d.Skip()
 	}
-	t := &table{out: extract.NewTableWriter(emit, extract.Block{Page: r.page})}
+	t := &table{out: rowspan.New(emit, extract.Block{Page: r.page})}
 	if err := r.rows(false, func(w *row, header bool, repeats int) error {
 		return r.tableRow(t, w, header,
 			repeats)
@@ -85,18 +88,9 @@ func (r *reader) tableRow(t *table, w *row, header bool, repeats int) error {
 			return err
 		}
 		t.out.Row(append([]extract.Cell(nil), w.cells...), header)
-		if err := flush(t.out, t.rows >= t.reach); err != nil {
+		if err := t.out.End(t.rows >= t.reach); err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-// flush ends a slice that is full where no cell spans its end, or after maxMerged bytes: a small file can state a span
-// of any length and repeat its rows.
-func flush(out *extract.TableWriter, apart bool) error {
-	if out.Full() && apart || out.Held() > maxMerged {
-		return out.Flush()
 	}
 	return nil
 }
@@ -111,7 +105,7 @@ func (r *reader) spendRow(w *row, nth int) error {
 	for _, c := range w.cells {
 		bytes += len(c.Text) + 1
 	}
-	if err := r.hold(len(w.cells)); err != nil {
+	if err := r.hold(max(len(w.cells), 1)); err != nil {
 		return err
 	}
 	return r.out.Spend(bytes)
@@ -178,19 +172,17 @@ func (r *reader) cell(w *row, start xml.StartElement, blocks []extract.Block) er
 		c.Text = ""
 	}
 	all := count(start, "number-columns-repeated", math.MaxInt)
-	repeats := min(all, maxColumns)
 	if c.Text == "" && ooxml.Attr(start, "formula") != "" && ooxml.Attr(start, "value-type") != "string" { // a text may be empty
-		r.unsaved += repeats
+		r.unsaved += min(all, maxCopies)
 	}
 	columns, rows := count(start, "number-columns-spanned", maxColumns), count(start, "number-rows-spanned", maxRowSpan)
 	if c.Text == "" && rows == 1 {
-		w.gap = min(w.gap+repeats*columns, maxGap, max(maxColumns-len(w.cells), 1))
+		w.leave(all, columns)
 		return nil
 	}
-	w.cells = append(w.cells, make([]extract.Cell, w.gap)...)
-	w.each = append(w.each, make([][]extract.Block, w.gap)...)
-	w.kinds = append(w.kinds, make([]extract.ValueKind, w.gap)...)
-	w.gap = 0
+	if err := r.fillGap(w); err != nil {
+		return err
+	}
 	if columns > 1 {
 		c.ColSpan = columns
 	}
@@ -198,11 +190,49 @@ func (r *reader) cell(w *row, start xml.StartElement, blocks []extract.Block) er
 		c.RowSpan = rows
 		w.tall = max(w.tall, rows)
 	}
-	if repeats = min(repeats, maxColumns-len(w.cells)); repeats < 1 {
-		repeats = 1
+	repeats := max(min(all, maxCopies-w.copies), 1)
+	if repeats < all {
+		r.cut = r.cut || c.Text != ""
+		w.leave(all-repeats, columns)
 	}
-	r.cut = r.cut || c.Text != "" && repeats < all
-	kind := kindOf(ooxml.Attr(start, "value-type"), c.Text)
+	w.copies += repeats - 1
+	w.add(c, blocks, kindOf(ooxml.Attr(start, "value-type"), c.Text), repeats)
+	if err := r.hold(repeats - 1); err != nil {
+		return err
+	}
+	return r.out.Spend((repeats - 1) * (len(c.Text) + 1))
+}
+
+// leave adds empty cells to the gap before the next cell.
+func (w *row) leave(cells, columns int) {
+	w.gap = min(w.gap+min(cells, maxColumns+1)*columns, maxColumns+1)
+}
+
+// fillGap adds the empty cells of the gap, so that the next cell has its column. A row has no more of them than a sheet has
+// columns.
+func (r *reader) fillGap(w *row) error {
+	cells := min(w.gap, max(maxColumns-w.gaps, 1))
+	r.cut = r.cut || cells < w.gap
+	w.gap = 0
+	if cells == 0 {
+		return nil
+	}
+	w.gaps += cells
+	if err := r.hold(cells); err != nil {
+		return err
+	}
+	if r.blanks -= max(cells-maxGap, 0); r.blanks < 0 {
+		return taskerr.Errorf(taskerr.QuotaExceeded, "the tables of the OpenDocument file have more than %d empty cells between others: "+
+			"split it into smaller files, or bring its cells closer together", r.maxBlanks)
+	}
+	w.cells = append(w.cells, make([]extract.Cell, cells)...)
+	w.each = append(w.each, make([][]extract.Block, cells)...)
+	w.kinds = append(w.kinds, make([]extract.ValueKind, cells)...)
+	return nil
+}
+
+// add adds a cell with its repetitions.
+func (w *row) add(c extract.Cell, blocks []extract.Block, kind extract.ValueKind, repeats int) {
 	for range repeats {
 		w.cells, w.each, w.kinds = append(w.cells, c), append(w.each, blocks), append(w.kinds, kind)
 	}
@@ -213,10 +243,6 @@ func (r *reader) cell(w *row, start xml.StartElement, blocks []extract.Block) er
 	if kind > extract.TextValue {
 		w.values += repeats
 	}
-	if err := r.hold(repeats - 1); err != nil {
-		return err
-	}
-	return r.out.Spend((repeats - 1) * (len(c.Text) + 1))
 }
 
 // kindOf returns the kind of a cell by its office:value-type.
