@@ -17,10 +17,9 @@ const (
 // with a cell of the same text for the rest of its rows: its rows have their columns, and can be read by themselves.
 type Writer struct {
 	*extract.TableWriter
-	rows    int    // so far
-	headers int    // of them, which every slice has
-	open    []span // cells that may extend below the last row, from the left
-	cut     bool   // the next row begins a slice
+	rows int    // so far
+	open []span // cells that may extend below the last row, from the left
+	cut  bool   // the next row begins a slice
 }
 
 // span is a cell that spans rows.
@@ -28,22 +27,37 @@ type span struct {
 	column, width int
 	last          int // row
 	text          string
-	header        bool // every slice has it already
 }
 
 // New returns a Writer. The blocks get their page, box and language from like.
 func New(emit extract.Emit, like extract.Block) *Writer {
-	return &Writer{TableWriter: extract.NewTableWriter(emit, like)}
+	return &Writer{TableWriter: extract.NewTableWriter(func(b extract.Block) error {
+		if b.Table != nil && b.Table.Continued {
+			endHeader(b.Table.Rows[:b.Table.Headers])
+		}
+		return emit(b)
+	}, like)}
+}
+
+// endHeader ends the cells of a repeated header with it. Those that span rows below it in the first slice continue as cells
+// of these rows.
+func endHeader(header [][]extract.Cell) {
+	for i, row := range header {
+		for j := range row {
+			if left := len(header) - i; row[j].RowSpan > left {
+				row[j].RowSpan = 0
+				if left > 1 {
+					row[j].RowSpan = left
+				}
+			}
+		}
+	}
 }
 
 // Row adds a row. It has no cells at the positions that cells above it span.
 func (w *Writer) Row(cells []extract.Cell, header bool) {
-	header = header && w.rows == w.headers && w.headers < extract.MaxHeaders
-	if header {
-		w.headers++
-	}
 	if w.cut || slices.ContainsFunc(cells, func(c extract.Cell) bool { return c.RowSpan > 1 }) {
-		cells = w.place(cells, header)
+		cells = w.place(cells)
 	}
 	w.rows++
 	w.TableWriter.Row(cells, header)
@@ -66,12 +80,12 @@ func (w *Writer) Flush() error {
 
 // Frame emits the rows so far, and then the blocks of a row that is a frame. The rows after it are another table.
 func (w *Writer) Frame(blocks []extract.Block) error {
-	w.rows, w.headers, w.open, w.cut = 0, 0, nil, false
+	w.rows, w.open, w.cut = 0, nil, false
 	return w.TableWriter.Frame(blocks)
 }
 
 // place finds the columns of the row's cells and returns the cells of the row, with those that continue from the slice before.
-func (w *Writer) place(cells []extract.Cell, header bool) []extract.Cell {
+func (w *Writer) place(cells []extract.Cell) []extract.Cell {
 	above := slices.DeleteFunc(w.open, func(s span) bool { return s.last < w.rows })
 	w.open = nil
 	var placed []extract.Cell
@@ -80,7 +94,7 @@ func (w *Writer) place(cells []extract.Cell, header bool) []extract.Cell {
 		for ; w.cut && column < s.column; column++ {
 			placed = append(placed, extract.Cell{})
 		}
-		if w.open = append(w.open, s); w.cut && !s.header {
+		if w.open = append(w.open, s); w.cut {
 			placed = append(placed, s.rest(w.rows))
 		}
 		column = s.column + s.width
@@ -94,7 +108,7 @@ func (w *Writer) place(cells []extract.Cell, header bool) []extract.Cell {
 		placed = append(placed, c)
 		width := max(c.ColSpan, 1)
 		if c.RowSpan > 1 && column < maxColumn {
-			w.open = append(w.open, span{column: column, width: width, last: w.rows + c.RowSpan - 1, text: c.Text, header: header})
+			w.open = append(w.open, span{column: column, width: width, last: w.rows + c.RowSpan - 1, text: c.Text})
 		}
 		column += width
 	}

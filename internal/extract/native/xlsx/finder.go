@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/rowspan"
 )
 
 // region is a group of adjacent cells with the gaps between them: a table. Open regions share no column.
@@ -12,9 +12,9 @@ type region struct {
 	left, right int // columns
 	last        int // last row, including merged cells
 	rows        []row
-	held        int                  // bytes of rows
-	table       *extract.TableWriter // set once its first slice was emitted
-	origin      int                  // first column of its slices
+	held        int             // bytes of rows
+	table       *rowspan.Writer // set once its first slice was emitted
+	origin      int             // first column of its slices
 	closed      bool
 	order       int // by their first cells
 }

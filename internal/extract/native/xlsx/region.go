@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/rowspan"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
@@ -36,7 +37,7 @@ func (s *sheet) region(g *region) error {
 		if rows = rows[titles:]; len(rows) == 0 {
 			return nil
 		}
-		g.table, g.origin = extract.NewTableWriter(s.emit, extract.Block{}), g.left
+		g.table, g.origin = rowspan.New(s.emit, extract.Block{}), g.left
 		headers = s.headerRows(rows, g.left)
 	}
 	if len(rows) == 0 {
@@ -115,17 +116,15 @@ type layer struct {
 	last        int         // the last row of any merged cell
 }
 
-func (e *layer) emit(table *extract.TableWriter, headers int) error {
+func (e *layer) emit(table *rowspan.Writer, headers int) error {
 	for i, w := range e.rows {
 		cells, err := e.cells(i)
 		if err != nil {
 			return err
 		}
 		table.Row(cells, i < headers)
-		if table.Full() && w.number >= e.last { // no merged cell continues into the next slice
-			if err := table.Flush(); err != nil {
-				return err
-			}
+		if err := table.End(w.number >= e.last); err != nil {
+			return err
 		}
 	}
 	return table.Flush()
