@@ -88,6 +88,14 @@ func TestMemory(t *testing.T) {
 	nativetest.CountsHeldText(t, pptx.New(), deck(t, []string{sp("", at(0, 0), p("", strings.Repeat("x", 1000)))}))
 }
 
+// TestChartIsCharged: the text of a chart counts before it is emitted.
+func TestChartIsCharged(t *testing.T) {
+	t.Parallel()
+	nativetest.CountsHeldText(t, pptx.New(), deck(t, []string{frame(`<c:chart r:id="r0"/>`)},
+		"ppt/slides/_rels/slide1.xml.rels", nativetest.Relations("chart", "../charts/c.xml"), "ppt/charts/c.xml", `<c:chartSpace`+namespaces+`><c:pieChart><c:ser><c:val><c:pt idx="0"><c:v>`+
+			strings.Repeat("x", 1000)+`</c:v></c:pt></c:val></c:ser></c:pieChart></c:chartSpace>`))
+}
+
 // TestCancel: a cancellation stops the reading of a slide before any of it is emitted.
 func TestCancel(t *testing.T) {
 	t.Parallel()

@@ -98,6 +98,16 @@ func TestLongText(t *testing.T) {
 	}
 }
 
+// TestChartIsCharged: the text of a chart counts before it is emitted.
+func TestChartIsCharged(t *testing.T) {
+	t.Parallel()
+	nativetest.CountsHeldText(t, xlsx.New(), workbook(t, oneSheet, data(),
+		"xl/worksheets/_rels/sheet1.xml.rels", nativetest.Relations("drawing", "../drawings/d.xml"),
+		"xl/drawings/d.xml", `<xdr:wsDr`+namespaces+`><xdr:twoCellAnchor><c:chart r:id="r0"/></xdr:twoCellAnchor></xdr:wsDr>`,
+		"xl/drawings/_rels/d.xml.rels", nativetest.Relations("chart", "../charts/c.xml"), "xl/charts/c.xml", `<c:chartSpace`+namespaces+`><c:pieChart><c:ser><c:val><c:pt idx="0"><c:v>`+
+			strings.Repeat("x", 1000)+`</c:v></c:pt></c:val></c:ser></c:pieChart></c:chartSpace>`))
+}
+
 func TestCancel(t *testing.T) {
 	t.Parallel()
 	nativetest.Stops(t, xlsx.New(), workbook(t, oneSheet, data(strings.Repeat(line("", "a", "b"), 1000))))

@@ -70,7 +70,7 @@ func (c *chart) outer(level, inner points) (points, error) {
 	current := ""
 	for _, i := range slices.Sorted(maps.Keys(inner)) {
 		if text, ok := level[i]; ok {
-			current = c.clip(text)
+			current = c.clip(text, maxRepeated)
 		}
 		if current == "" {
 			inner[i] = strings.TrimSpace(inner[i])
@@ -84,13 +84,13 @@ func (c *chart) outer(level, inner points) (points, error) {
 	return inner, nil
 }
 
-// clip returns at most maxRepeated bytes of a text that is repeated.
-func (c *chart) clip(text string) string {
-	if len(text) <= maxRepeated {
+// clip returns at most limit bytes of a text.
+func (c *chart) clip(text string, limit int) string {
+	if len(text) <= limit {
 		return text
 	}
 	c.d.Cut()
-	end := maxRepeated
+	end := limit
 	for end > 0 && !utf8.RuneStart(text[end]) {
 		end--
 	}

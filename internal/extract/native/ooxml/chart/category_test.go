@@ -40,28 +40,36 @@ func TestLevels(t *testing.T) {
 	}
 }
 
-// TestLevelsAreCharged: a text of an outer level is in the file once and in memory for each inner point.
-func TestLevelsAreCharged(t *testing.T) {
+// TestTextsAreCharged: texts count as soon as they are held. One of an outer level is in the file once and in memory for each
+// inner point.
+func TestTextsAreCharged(t *testing.T) {
 	t.Parallel()
 	errSpent := errors.New("spent")
 	var inner strings.Builder
 	for i := range 1000 {
 		inner.WriteString(pt(i, "x"))
 	}
-	content := levels(1000, inner.String(), pt(0, strings.Repeat("y", 99)))
+	long := strings.Repeat("z", 30_000)
 	for _, tt := range []struct {
-		budget int
-		want   error
-	}{{100_000, nil}, {99_999, errSpent}} {
-		left := tt.budget
-		_, err := spending(t, content, func(bytes int) error {
-			if left -= bytes; left < 0 {
-				return errSpent
+		what, chart string
+		bytes       int
+	}{
+		{"levels", levels(1000, inner.String(), pt(0, strings.Repeat("y", 99))), 1 + 1000 + 99 + 1000 + 1000*100}, // the name, the cells, the repetitions
+		{"points", ser("a", data("cat", long, long), data("val", long, "1")), 1 + 3*30_000 + 1},
+		{"names", ser(long, data("val", "1")) + ser(long, data("val", "1")), 2 * 30_001},
+		{"titles", strings.Repeat(`<c:title><a:p><a:t>`+long+`</a:t></a:p></c:title>`, 3), 3 * 30_000},
+	} {
+		for budget, want := range map[int]error{tt.bytes: nil, tt.bytes - 1: errSpent} {
+			left := budget
+			_, err := spending(t, tt.chart, func(bytes int) error {
+				if left -= bytes; left < 0 {
+					return errSpent
+				}
+				return nil
+			})
+			if !errors.Is(err, want) || left != budget-tt.bytes {
+				t.Errorf("%s with %d bytes: got %v, %d bytes left", tt.what, budget, err, left)
 			}
-			return nil
-		})
-		if !errors.Is(err, tt.want) || left != tt.budget-100_000 {
-			t.Errorf("with %d bytes: got %v, %d bytes left", tt.budget, err, left)
 		}
 	}
 }

@@ -45,7 +45,7 @@ type series struct {
 type points map[int]string
 
 // Read returns the blocks of a chart part: its title, its kind, and its table; none if it has no values. The
-// blocks get their page and box from like. spend charges text that is repeated before it is held in memory. The error is
+// blocks get their page and box from like. spend charges text as soon as it is held in memory. The error is
 // spend's, or quota_exceeded for more values than a chart can show.
 func Read(d *ooxml.Decoder, like extract.Block, spend func(bytes int) error) ([]extract.Block, error) {
 	c := &chart{d: d, spend: spend}
@@ -135,33 +135,34 @@ func (c *chart) ser() error {
 	return err
 }
 
-// text returns the text within an element: of paragraphs, or cached from a cell.
+// text returns the text within an element: of paragraphs, or cached from a cell. It charges the text, and has at most maxText
+// bytes of it.
 func (c *chart) text() (string, error) {
-	var lines []string
+	var b strings.Builder
 	var walk func() error
 	walk = func() error {
 		return c.d.Children(func(start xml.StartElement) error {
 			switch start.Name.Local {
 			case "t", "v":
 				text, err := c.d.Text(maxText)
-				if len(lines) == 0 {
-					lines = []string{""}
+				if err != nil {
+					return err
 				}
-				lines[len(lines)-1] += text
-				return err
+				text = c.clip(text, maxText-b.Len())
+				b.WriteString(text)
+				return c.spend(len(text))
 			case "p", "pt":
-				lines = append(lines, "")
+				if b.Len() < maxText {
+					b.WriteByte(' ')
+				}
 			case "f", "txPr", "spPr", "layout", "extLst":
 				return c.d.Skip()
-			}
-			if len(lines) > maxText {
-				return tooLarge()
 			}
 			return walk()
 		}, nil)
 	}
 	err := walk()
-	return strings.Join(strings.Fields(strings.Join(lines, " ")), " "), err
+	return strings.Join(strings.Fields(b.String()), " "), err
 }
 
 // point reads a c:pt, whose text is shown as format says.
@@ -175,8 +176,11 @@ func (c *chart) point(into points, start xml.StartElement, format func(string) s
 			return c.d.Skip()
 		}
 		text, err := c.d.Text(maxText)
+		if err != nil {
+			return err
+		}
 		into[index] = format(text)
-		return err
+		return c.spend(len(into[index]))
 	}, nil)
 }
 
