@@ -9,6 +9,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/nativetest"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/rtf"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // wide defines a row of 1024 cells.
@@ -30,6 +31,10 @@ func TestRowsOfADefinition(t *testing.T) { //nolint:paralleltest // it measures 
 		{"rows of nested notes", strings.Repeat(`x{\footnote`+wide+`\intbl y\cell\row`+rows+`\pard `, 20) + strings.Repeat("}", 20)},
 		{"rows of many columns", `\trowd` + columns() + `\intbl y\cell\row` + rows + `\pard`},
 		{"indented rows", `\trowd` + columns() + `\intbl y\cell\row\trowd\trleft102300\cellx102400\intbl` + rows + `\pard`},
+		{
+			"indented rows of a table in a cell", `\trowd\cellx9000\cellx9900\pard\intbl\itap2 {\*\nesttableprops\trowd` + columns() + `}y\nestcell{\*\nesttableprops\nestrow` +
+				`\trowd\trleft102300\cellx102400}` + strings.Repeat(`\nestcell\nestrow`, 499) + `\pard\intbl\itap1 z\cell\cell\row\pard`,
+		},
 	} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
@@ -39,6 +44,35 @@ func TestRowsOfADefinition(t *testing.T) { //nolint:paralleltest // it measures 
 		runtime.ReadMemStats(&after)
 		if allocated := (after.TotalAlloc - before.TotalAlloc) >> 20; allocated > 16 {
 			t.Errorf("%s: %d KB take %d MB", tt.what, len(tt.body)>>10, allocated)
+		}
+	}
+}
+
+// TestTablesAreHeld: a small file can state many cells of tables within cells or notes, which are held until these end.
+func TestTablesAreHeld(t *testing.T) {
+	t.Parallel()
+	edges := columns()[:strings.Index(columns(), `\cellx6500`)]
+	const indent = `\trowd\trleft6300\cellx6400`
+	inCell := func(rows int) string {
+		return `\trowd\cellx9000\cellx9900\pard\intbl` + strings.Repeat(`\itap2 {\*\nesttableprops\trowd`+edges+`}y\nestcell{\*\nesttableprops\nestrow`+indent+`}`+
+			strings.Repeat(`\nestcell\nestrow`, 499), rows/500) + `\pard\intbl\itap1 z\cell\cell\row\pard `
+	}
+	inNote := func(rows int) string {
+		return `x{\footnote ` + strings.Repeat(`\trowd`+edges+`\intbl y\cell\row`+indent+`\intbl `+strings.Repeat(`\cell\row`, 499)+`\pard `, rows/500) + `}\par `
+	}
+	for _, tt := range []struct {
+		what, body string
+		refused    bool
+	}{
+		{"few rows in a cell", inCell(5000), false}, // of 64 cells
+		{"many rows in a cell", inCell(10_000), true},
+		{"few rows in a note", inNote(5000), false},
+		{"many rows in a note", inNote(10_000), true},
+		{"few rows in each of many cells and notes", strings.Repeat(inCell(5000)+"end "+inNote(2000), 3), false},
+	} {
+		_, err := nativetest.Extract(t, rtf.New(), extract.RTF, document(tt.body), extract.Limits{})
+		if nativetest.IsClass(err, taskerr.QuotaExceeded) != tt.refused || !tt.refused && err != nil {
+			t.Errorf("%s: got %v", tt.what, err)
 		}
 	}
 }

@@ -33,6 +33,7 @@ var plain = properties{outline: -1}
 // story is a separate flow of text: the document's, a note's or a text box's.
 type story struct {
 	emit    extract.Emit
+	hold    extract.Emit // counts a block that is held
 	text    symbols.Line // of the current paragraph
 	links   extract.Linker
 	label   string
@@ -192,9 +193,9 @@ func (r *reader) within(then func([]extract.Block) error) {
 		return
 	}
 	var blocks []extract.Block
-	r.story = &story{depth: outer.depth + 1, emit: func(b extract.Block) error {
+	r.story = &story{depth: outer.depth + 1, hold: r.hold, emit: func(b extract.Block) error {
 		blocks = append(blocks, b)
-		return nil
+		return r.hold(b)
 	}}
 	r.to, r.par, r.hidden, r.gone = body, plain, false, false
 	r.end = func() error {

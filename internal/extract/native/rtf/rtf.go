@@ -39,11 +39,12 @@ func read(
 		return emit(b)
 	}, limits.Characters)
 	r := &reader{
-		scan: scanner{ctx: ctx, r: bufio.NewReaderSize(file, 64<<10)}, out: out, story: &story{emit: out.Block, main: true},
+		scan: scanner{ctx: ctx, r: bufio.NewReaderSize(file, 64<<10)}, out: out,
 		page:  ansiPage,
 		fonts: map[int]font{}, styles: map[int]style{}, lists: map[int]*list{}, uses: map[int]*use{},
 		properties: map[string]string{},
 	}
+	r.story = &story{emit: r.emit, hold: r.hold, main: true}
 	cut, err := r.read()
 	if err != nil {
 		return extract.Info{}, err
@@ -119,6 +120,7 @@ type reader struct {
 	language   int
 	title      string
 	titled     bool // headings nest under a title
+	parts      int  // cells and paragraphs of hold since the last block of the main text
 }
 
 // read reads the file to the end of the document. cut reports whether the file ends before that.

@@ -59,7 +59,7 @@ func (s *story) to(depth int) extract.Emit {
 	t := s.table(depth)
 	return func(b extract.Block) error {
 		t.cell = append(t.cell, b)
-		return nil
+		return s.hold(b)
 	}
 }
 
