@@ -15,6 +15,7 @@ const (
 	maxNodes = 50_000  // elements of one formula
 	maxText  = 1 << 20 // bytes of one formula
 	maxDepth = 200     // deeper elements are read as if they were this deep
+	maxAttr  = 64      // bytes of an attribute, which each child may repeat; brackets and separators have few
 )
 
 // node is an element of a formula.
@@ -44,6 +45,11 @@ func (b *Builder) Start(name string, attrs map[string]string) error {
 	if len(b.open) >= maxDepth {
 		b.deep++
 		return nil
+	}
+	for key, value := range attrs {
+		if len(value) > maxAttr {
+			attrs[key] = strings.ToValidUTF8(strings.Clone(value[:maxAttr]), "")
+		}
 	}
 	n := &node{name: name, attrs: attrs}
 	if len(b.open) > 0 {

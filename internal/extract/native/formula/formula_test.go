@@ -133,4 +133,41 @@ func TestHostile(t *testing.T) {
 	if got, _ := build(t, "<math>"+deep+"</math>"); len(got) > len(deep) {
 		t.Errorf("%d bytes became %d", len(deep), len(got))
 	}
+	long := strings.Repeat("|", 100_000)
+	for _, repeating := range []string{
+		"<m:d xmlns:m='m'><m:dPr><m:sepChr val='" + long + "'/></m:dPr>" + strings.Repeat("<m:e/>", 100) + "</m:d>",
+		"<mfenced open='" + long + "'>" + strings.Repeat("<mi>x</mi>", 100) + "</mfenced>",
+	} {
+		if got, _ := build(t, repeating); len(got) > 10_000 {
+			t.Errorf("an attribute of %d bytes makes a formula of %d", len(long), len(got))
+		}
+	}
+}
+
+// TestNested: a formula within another is written once, however deep it is.
+func TestNested(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{
+		"mover", "munder", "msub", "msup", "msubsup", "munderover", "mmultiscripts", "mfrac", "mroot", "msqrt", "mfenced", "mtable", "mrow", "maction",
+	} {
+		for first, source := range map[string]string{
+			"first":  strings.Repeat("<"+name+">", 150) + "<mi>x</mi>" + strings.Repeat("<mi>y</mi><mi>z</mi></"+name+">", 150),
+			"last":   strings.Repeat("<"+name+"><mi>y</mi>", 150) + "<mi>x</mi>" + strings.Repeat("</"+name+">", 150),
+			"middle": strings.Repeat("<"+name+"><mi>y</mi>", 150) + "<mi>x</mi>" + strings.Repeat("<mi>z</mi></"+name+">", 150),
+		} {
+			if _, err := build(t, "<math>"+source+"</math>"); err != nil {
+				t.Errorf("%s, %s: %v", name, first, err)
+			}
+		}
+	}
+	for _, name := range []string{
+		"f", "sSub", "sSup", "sSubSup", "sPre", "rad", "nary", "d", "func", "limLow", "limUpp", "acc", "bar", "m", "eqArr", "box", "groupChr",
+	} {
+		for _, child := range []string{"num", "den", "sup", "sub", "deg", "lim", "fName", "e", "mr"} {
+			source := strings.Repeat("<"+name+"><"+child+">", 90) + "<r><t>x</t></r>" + strings.Repeat("</"+child+"></"+name+">", 90)
+			if _, err := build(t, "<oMath>"+source+"</oMath>"); err != nil {
+				t.Errorf("%s, %s: %v", name, child, err)
+			}
+		}
+	}
 }

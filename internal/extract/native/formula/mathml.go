@@ -38,10 +38,11 @@ func (n *node) mathML() part {
 	case "msup":
 		return scripts(at(0), part{}, at(1))
 	case "mover":
-		if accent := accents[strings.TrimSpace(at(1).text)]; accent != "" {
+		above := at(1) // written once: formulas nest, so twice would be twice as often at each level
+		if accent := accents[strings.TrimSpace(above.text)]; accent != "" {
 			return accented(at(0), accent)
 		}
-		return scripts(at(0), part{}, at(1))
+		return scripts(at(0), part{}, above)
 	case "msubsup", "munderover":
 		return scripts(at(0), at(1), at(2))
 	case "mmultiscripts":
@@ -87,7 +88,7 @@ func (n *node) multiscripts() part {
 	if len(n.children) == 0 {
 		return part{}
 	}
-	var after, before part
+	var after, before strings.Builder
 	into := &after
 	for i := 1; i < len(n.children); {
 		if n.children[i].name == "mprescripts" {
@@ -95,17 +96,17 @@ func (n *node) multiscripts() part {
 			i++
 			continue
 		}
-		pair := scripts(part{}, write(n.children[i]), part{})
+		sub, sup := write(n.children[i]), part{}
 		if i+1 < len(n.children) && n.children[i+1].name != "mprescripts" {
-			pair = scripts(part{}, write(n.children[i]), write(n.children[i+1]))
 			i++
+			sup = write(n.children[i])
 		}
-		into.text += pair.text
+		into.WriteString(scripts(part{}, sub, sup).text)
 		i++
 	}
-	text := group(write(n.children[0])) + after.text
-	if before.text != "" {
-		text = before.text + " " + text
+	text := group(write(n.children[0])) + after.String()
+	if before.Len() > 0 {
+		text = before.String() + " " + text
 	}
 	return part{text: text}
 }
