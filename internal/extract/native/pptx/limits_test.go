@@ -88,6 +88,16 @@ func TestMemory(t *testing.T) {
 	nativetest.CountsHeldText(t, pptx.New(), deck(t, []string{sp("", at(0, 0), p("", strings.Repeat("x", 1000)))}))
 }
 
+// TestNamesAreCharged: the names and ids of authors count, and the ids of the points of a diagram.
+func TestNamesAreCharged(t *testing.T) {
+	t.Parallel()
+	id := strings.Repeat("x", 1000)
+	nativetest.CountsHeldText(t, pptx.New(), deck(t, []string{""}, "ppt/commentAuthors.xml", `<p:cmAuthorLst`+namespaces+`><p:cmAuthor id="`+id+`"/></p:cmAuthorLst>`))
+	nativetest.CountsHeldText(t, pptx.New(), deck(t, []string{frame(`<dgm:relIds r:dm="r0"/>`)},
+		"ppt/slides/_rels/slide1.xml.rels", nativetest.Relations("diagramData", "../diagrams/d.xml"),
+		"ppt/diagrams/d.xml", `<dgm:dataModel`+namespaces+`><dgm:pt modelId="`+id+`"/></dgm:dataModel>`))
+}
+
 // TestChartIsCharged: the text of a chart counts before it is emitted.
 func TestChartIsCharged(t *testing.T) {
 	t.Parallel()

@@ -8,6 +8,8 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
 )
 
+const authorBytes = 64 // memory of an author in addition to the texts
+
 // notes emits the speaker notes of a slide as one block.
 func (r *reader) notes(relations map[string]ooxml.Relation) error {
 	part := ooxml.OfType(relations, "notesSlide")
@@ -55,8 +57,9 @@ func (r *reader) readAuthors(relations map[string]ooxml.Relation) error {
 				if name != "" && initials != "" {
 					name += " (" + initials + ")"
 				}
-				r.authors[ooxml.Attr(start, "id")] = name
-				return r.spend(name)
+				id := ooxml.Attr(start, "id")
+				r.authors[id] = name
+				return r.spendBytes(len(name) + len(id) + authorBytes)
 			})
 		})
 		if err := ooxml.Optional(err); err != nil {

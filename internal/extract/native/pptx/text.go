@@ -15,6 +15,7 @@ const (
 	maxLevel     = 8
 	maxText      = 1 << 20 // bytes of one a:t
 	maxLanguages = 64
+	maxLanguage  = 64 // bytes of the name of one
 )
 
 // paragraph is an a:p.
@@ -129,7 +130,7 @@ func (r *reader) target(id string) string {
 }
 
 func (r *reader) speak(language, text string) {
-	if _, known := r.languages[language]; !r.quiet && language != "" && (known || len(r.languages) < maxLanguages) {
+	if _, known := r.languages[language]; !r.quiet && language != "" && len(language) <= maxLanguage && (known || len(r.languages) < maxLanguages) {
 		r.languages[language] += len(text)
 	}
 }

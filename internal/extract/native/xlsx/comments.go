@@ -15,9 +15,9 @@ func (r *reader) readPeople(d *ooxml.Decoder) error {
 	r.people = map[string]string{}
 	return d.Each(func(start xml.StartElement) error {
 		if start.Name.Local == "person" {
-			name := ooxml.Attr(start, "displayName")
-			r.people[ooxml.Attr(start, "id")] = name
-			return r.spend(len(name))
+			name, id := ooxml.Attr(start, "displayName"), ooxml.Attr(start, "id")
+			r.people[id] = name
+			return r.spend(len(name) + len(id) + cellBytes)
 		}
 		return nil
 	})

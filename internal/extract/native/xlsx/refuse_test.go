@@ -98,6 +98,13 @@ func TestLongText(t *testing.T) {
 	}
 }
 
+// TestPeopleAreCharged: the people who comment count with their ids.
+func TestPeopleAreCharged(t *testing.T) {
+	t.Parallel()
+	nativetest.CountsHeldText(t, xlsx.New(), workbook(t, oneSheet, data(),
+		"xl/persons/p.xml", `<personList`+namespaces+`><person id="`+strings.Repeat("x", 1000)+`"/></personList>`))
+}
+
 // TestChartIsCharged: the text of a chart counts before it is emitted.
 func TestChartIsCharged(t *testing.T) {
 	t.Parallel()

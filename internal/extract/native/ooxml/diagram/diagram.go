@@ -127,8 +127,12 @@ func (m *model) point(start xml.StartElement) error {
 	}, nil)
 	p.text = strings.Join(lines, "\n")
 	m.points = append(m.points, p)
-	m.byID[ooxml.Attr(start, "modelId")] = p
-	return err
+	if err != nil {
+		return err
+	}
+	id := ooxml.Attr(start, "modelId")
+	m.byID[id] = p
+	return m.spend(len(id))
 }
 
 // paragraph reads an a:p.
