@@ -14,6 +14,8 @@ type Look struct {
 	Typed string  // all its text as it is, if that is in the letters of a typewriter
 	tabs  bool    // its text has tabs within, as the lines of a form have
 	tab   bool    // a tab within, unless no text follows
+
+	looked, begin, end int // of the text at its last tab: its length, and where it is without the signs around it
 }
 
 // Font adds text of a size in points, zero if that is unknown.
@@ -30,10 +32,28 @@ func (l *Look) Text() { l.tabs = l.tabs || l.tab }
 
 // Tab adds a tab after the paragraph's text so far. One between a number and its text is as a space.
 func (l *Look) Tab(text string) {
-	text = strings.Trim(text, " ().:")
+	if l.tab {
+		return
+	}
+	text = l.trim(text)
 	last, _ := utf8.DecodeLastRuneInString(text)
 	number := unicode.IsDigit(last) || len(text) <= 1 || len(text) <= maxRoman && text == strings.ToUpper(text)
-	l.tab = l.tab || !number
+	l.tab = !number
+}
+
+// trim returns the text without the signs around it. It looks only at what was added since the last time: a paragraph may have
+// any number of tabs.
+func (l *Look) trim(text string) string {
+	const signs = " ().:"
+	added := text[min(l.looked, len(text)):]
+	if l.begin >= l.end { // nothing but signs so far
+		l.begin = len(text) - len(strings.TrimLeft(added, signs))
+	}
+	if trimmed := strings.TrimRight(added, signs); trimmed != "" {
+		l.end = len(text) - len(added) + len(trimmed)
+	}
+	l.looked = len(text)
+	return text[min(l.begin, l.end):l.end]
 }
 
 // maxRoman is the letters of a Roman number as that of a section.

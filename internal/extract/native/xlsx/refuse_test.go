@@ -98,11 +98,12 @@ func TestLongText(t *testing.T) {
 	}
 }
 
-// TestPeopleAreCharged: the people who comment count with their ids.
-func TestPeopleAreCharged(t *testing.T) {
+// TestNamesAreCharged: the people who comment count with their ids, and sheets with their names.
+func TestNamesAreCharged(t *testing.T) {
 	t.Parallel()
 	nativetest.CountsHeldText(t, xlsx.New(), workbook(t, oneSheet, data(),
 		"xl/persons/p.xml", `<personList`+namespaces+`><person id="`+strings.Repeat("x", 1000)+`"/></personList>`))
+	nativetest.CountsHeldText(t, xlsx.New(), workbook(t, `<sheet name="`+strings.Repeat("x", 1000)+`" state="hidden" r:id="r0"/>`+oneSheet, data()))
 }
 
 // TestChartIsCharged: the text of a chart counts before it is emitted.

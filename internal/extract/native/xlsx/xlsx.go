@@ -139,6 +139,9 @@ func (r *reader) names(d *ooxml.Decoder) error {
 					"the workbook has more than %d sheets: split it into smaller files", r.limits.Pages)
 			}
 			state := ooxml.Attr(start, "state")
+			if err := r.spend(len(ooxml.Attr(start, "name"))); err != nil {
+				return err
+			}
 			r.sheets = append(r.sheets, sheetName{
 				name: ooxml.Attr(start, "name"), id: ooxml.RelationID(start, "id"), shown: state == "" ||
 					state == "visible",
