@@ -79,7 +79,7 @@ func TestWideGaps(t *testing.T) { //nolint:paralleltest // it measures what the 
 		t.Fatal(err)
 	}
 	var before runtime.MemStats
-	runtime.GC() //nolint:revive // what is held counts
+	runtime.GC()
 	runtime.ReadMemStats(&before)
 	most, found := uint64(0), 0
 	_, err := odf.New().Extract(t.Context(), extract.Source{Path: path}, extract.Limits{Characters: 20_000_000, ZipRatio: 1 << 20}.WithDefaults(), func(b extract.Block) error {
@@ -89,7 +89,7 @@ func TestWideGaps(t *testing.T) { //nolint:paralleltest // it measures what the 
 		found += len(b.Table.Rows)
 		if found%60 == 1 {
 			var now runtime.MemStats
-			runtime.GC() //nolint:revive // what is held counts
+			runtime.GC()
 			runtime.ReadMemStats(&now)
 			most = max(most, now.HeapAlloc-min(before.HeapAlloc, now.HeapAlloc))
 		}
