@@ -148,7 +148,8 @@ func TestHostile(t *testing.T) {
 func TestNested(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{
-		"mover", "munder", "msub", "msup", "msubsup", "munderover", "mmultiscripts", "mfrac", "mroot", "msqrt", "mfenced", "mtable", "mrow", "maction",
+		"mover", "munder", "msub", "msup", "msubsup", "munderover", "mmultiscripts",
+		"mfrac", "mroot", "msqrt", "mfenced", "mtable", "mrow", "maction",
 	} {
 		for first, source := range map[string]string{
 			"first":  strings.Repeat("<"+name+">", 150) + "<mi>x</mi>" + strings.Repeat("<mi>y</mi><mi>z</mi></"+name+">", 150),

@@ -69,7 +69,8 @@ func TestRefuses(t *testing.T) {
 			Limits: extract.Limits{ZipRatio: 1 << 20}, Class: taskerr.QuotaExceeded, Message: "more than 600000 repeated cells",
 		},
 		{
-			What: "wide gaps", Content: document(t, sheets(table("", strings.Repeat(tr(tc(`table:number-columns-repeated="16383"`, "")+tc("", p("x"))), 10)))),
+			What: "wide gaps", Content: document(t, sheets(table("",
+				strings.Repeat(tr(tc(`table:number-columns-repeated="16383"`, "")+tc("", p("x"))), 10)))),
 			Limits: extract.Limits{Characters: 100_000}, Class: taskerr.QuotaExceeded, Message: "more than 100000 empty cells between others",
 		},
 		{

@@ -73,7 +73,8 @@ func TestWideSheet(t *testing.T) {
 // TestWideGaps: a sheet of rows that are as wide as it can be is not held in memory.
 func TestWideGaps(t *testing.T) { //nolint:paralleltest // it measures what the process holds
 	const rows = 120
-	content := document(t, sheets(table("", strings.Repeat(tr(tc("", p("a"))+tc(`table:number-columns-repeated="16382"`, "")+tc("", p("b"))), rows))))
+	content := document(t, sheets(table("",
+		strings.Repeat(tr(tc("", p("a"))+tc(`table:number-columns-repeated="16382"`, "")+tc("", p("b"))), rows))))
 	path := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(path, content, 0o600); err != nil {
 		t.Fatal(err)
@@ -82,7 +83,8 @@ func TestWideGaps(t *testing.T) { //nolint:paralleltest // it measures what the 
 	runtime.GC()
 	runtime.ReadMemStats(&before)
 	most, found := uint64(0), 0
-	_, err := odf.New().Extract(t.Context(), extract.Source{Path: path}, extract.Limits{Characters: 20_000_000, ZipRatio: 1 << 20}.WithDefaults(), func(b extract.Block) error {
+	limits := extract.Limits{Characters: 20_000_000, ZipRatio: 1 << 20}.WithDefaults()
+	_, err := odf.New().Extract(t.Context(), extract.Source{Path: path}, limits, func(b extract.Block) error {
 		if b.Table == nil {
 			return nil
 		}

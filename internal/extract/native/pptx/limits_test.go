@@ -92,7 +92,8 @@ func TestMemory(t *testing.T) {
 func TestNamesAreCharged(t *testing.T) {
 	t.Parallel()
 	id := strings.Repeat("x", 1000)
-	nativetest.CountsHeldText(t, pptx.New(), deck(t, []string{""}, "ppt/commentAuthors.xml", `<p:cmAuthorLst`+namespaces+`><p:cmAuthor id="`+id+`"/></p:cmAuthorLst>`))
+	nativetest.CountsHeldText(t, pptx.New(), deck(t, []string{""},
+		"ppt/commentAuthors.xml", `<p:cmAuthorLst`+namespaces+`><p:cmAuthor id="`+id+`"/></p:cmAuthorLst>`))
 	nativetest.CountsHeldText(t, pptx.New(), deck(t, []string{frame(`<dgm:relIds r:dm="r0"/>`)},
 		"ppt/slides/_rels/slide1.xml.rels", nativetest.Relations("diagramData", "../diagrams/d.xml"),
 		"ppt/diagrams/d.xml", `<dgm:dataModel`+namespaces+`><dgm:pt modelId="`+id+`"/></dgm:dataModel>`))
@@ -102,7 +103,8 @@ func TestNamesAreCharged(t *testing.T) {
 func TestChartIsCharged(t *testing.T) {
 	t.Parallel()
 	nativetest.CountsHeldText(t, pptx.New(), deck(t, []string{frame(`<c:chart r:id="r0"/>`)},
-		"ppt/slides/_rels/slide1.xml.rels", nativetest.Relations("chart", "../charts/c.xml"), "ppt/charts/c.xml", `<c:chartSpace`+namespaces+`><c:pieChart><c:ser><c:val><c:pt idx="0"><c:v>`+
+		"ppt/slides/_rels/slide1.xml.rels", nativetest.Relations("chart", "../charts/c.xml"),
+		"ppt/charts/c.xml", `<c:chartSpace`+namespaces+`><c:pieChart><c:ser><c:val><c:pt idx="0"><c:v>`+
 			strings.Repeat("x", 1000)+`</c:v></c:pt></c:val></c:ser></c:pieChart></c:chartSpace>`))
 }
 

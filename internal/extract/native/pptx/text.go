@@ -130,7 +130,10 @@ func (r *reader) target(id string) string {
 }
 
 func (r *reader) speak(language, text string) {
-	if _, known := r.languages[language]; !r.quiet && language != "" && len(language) <= maxLanguage && (known || len(r.languages) < maxLanguages) {
+	if language == "" || len(language) > maxLanguage {
+		return
+	}
+	if _, known := r.languages[language]; !r.quiet && (known || len(r.languages) < maxLanguages) {
 		r.languages[language] += len(text)
 	}
 }

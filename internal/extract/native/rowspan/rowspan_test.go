@@ -36,9 +36,18 @@ func TestSlices(t *testing.T) {
 		{what: "over columns", rows: [][]extract.Cell{row("A:2x3", "b", "C:1x2"), row("d"), row("e", "f"), row("g", "h", "i", "j")}},
 		{what: "one after the other", rows: [][]extract.Cell{row("A:1x2", "B:1x4"), nil, row("C:1x2"), nil, row("d", "e")}},
 		{what: "steps", rows: [][]extract.Cell{row("a", "b", "C:1x4"), row("d", "E:1x3"), row("F:1x2"), nil, row("g", "h", "i")}},
-		{what: "a header", headers: 2, rows: [][]extract.Cell{row("A:1x2", "B:2x1"), row("c", "d"), row("E:1x3", "f", "g"), row("h", "i"), row("j", "k")}},
-		{what: "a header of tall cells", headers: 1, rows: [][]extract.Cell{row("A:1x3", "b", "C:1x4"), row("d"), row("e"), row("f", "g"), row("h", "i", "j")}},
-		{what: "two headers of tall cells", headers: 2, rows: [][]extract.Cell{row("A:1x4", "B:2x1"), row("c", "D:1x2"), row("e"), row("f", "g"), row("h", "i", "j")}},
+		{
+			what: "a header", headers: 2,
+			rows: [][]extract.Cell{row("A:1x2", "B:2x1"), row("c", "d"), row("E:1x3", "f", "g"), row("h", "i"), row("j", "k")},
+		},
+		{
+			what: "a header of tall cells", headers: 1,
+			rows: [][]extract.Cell{row("A:1x3", "b", "C:1x4"), row("d"), row("e"), row("f", "g"), row("h", "i", "j")},
+		},
+		{
+			what: "two headers of tall cells", headers: 2,
+			rows: [][]extract.Cell{row("A:1x4", "B:2x1"), row("c", "D:1x2"), row("e"), row("f", "g"), row("h", "i", "j")},
+		},
 		{what: "a long text", rows: [][]extract.Cell{{{Text: long, RowSpan: 3}, {Text: "b"}}, row("c"), row("d")}},
 	} {
 		whole := extract.Table{Rows: tt.rows}

@@ -32,7 +32,8 @@ func TestRowsOfADefinition(t *testing.T) { //nolint:paralleltest // it measures 
 		{"rows of many columns", `\trowd` + columns() + `\intbl y\cell\row` + rows + `\pard`},
 		{"indented rows", `\trowd` + columns() + `\intbl y\cell\row\trowd\trleft102300\cellx102400\intbl` + rows + `\pard`},
 		{
-			"indented rows of a table in a cell", `\trowd\cellx9000\cellx9900\pard\intbl\itap2 {\*\nesttableprops\trowd` + columns() + `}y\nestcell{\*\nesttableprops\nestrow` +
+			"indented rows of a table in a cell", `\trowd\cellx9000\cellx9900\pard\intbl\itap2 {\*\nesttableprops\trowd` + columns() +
+				`}y\nestcell{\*\nesttableprops\nestrow` +
 				`\trowd\trleft102300\cellx102400}` + strings.Repeat(`\nestcell\nestrow`, 499) + `\pard\intbl\itap1 z\cell\cell\row\pard`,
 		},
 	} {
@@ -54,11 +55,13 @@ func TestTablesAreHeld(t *testing.T) {
 	edges := columns()[:strings.Index(columns(), `\cellx6500`)]
 	const indent = `\trowd\trleft6300\cellx6400`
 	inCell := func(rows int) string {
-		return `\trowd\cellx9000\cellx9900\pard\intbl` + strings.Repeat(`\itap2 {\*\nesttableprops\trowd`+edges+`}y\nestcell{\*\nesttableprops\nestrow`+indent+`}`+
+		return `\trowd\cellx9000\cellx9900\pard\intbl` + strings.Repeat(`\itap2 {\*\nesttableprops\trowd`+edges+
+			`}y\nestcell{\*\nesttableprops\nestrow`+indent+`}`+
 			strings.Repeat(`\nestcell\nestrow`, 499), rows/500) + `\pard\intbl\itap1 z\cell\cell\row\pard `
 	}
 	inNote := func(rows int) string {
-		return `x{\footnote ` + strings.Repeat(`\trowd`+edges+`\intbl y\cell\row`+indent+`\intbl `+strings.Repeat(`\cell\row`, 499)+`\pard `, rows/500) + `}\par `
+		return `x{\footnote ` + strings.Repeat(`\trowd`+edges+`\intbl y\cell\row`+
+			indent+`\intbl `+strings.Repeat(`\cell\row`, 499)+`\pard `, rows/500) + `}\par `
 	}
 	for _, tt := range []struct {
 		what, body string

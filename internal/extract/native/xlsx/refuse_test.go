@@ -103,7 +103,8 @@ func TestNamesAreCharged(t *testing.T) {
 	t.Parallel()
 	nativetest.CountsHeldText(t, xlsx.New(), workbook(t, oneSheet, data(),
 		"xl/persons/p.xml", `<personList`+namespaces+`><person id="`+strings.Repeat("x", 1000)+`"/></personList>`))
-	nativetest.CountsHeldText(t, xlsx.New(), workbook(t, `<sheet name="`+strings.Repeat("x", 1000)+`" state="hidden" r:id="r0"/>`+oneSheet, data()))
+	nativetest.CountsHeldText(t, xlsx.New(), workbook(t,
+		`<sheet name="`+strings.Repeat("x", 1000)+`" state="hidden" r:id="r0"/>`+oneSheet, data()))
 }
 
 // TestChartIsCharged: the text of a chart counts before it is emitted.
@@ -112,7 +113,8 @@ func TestChartIsCharged(t *testing.T) {
 	nativetest.CountsHeldText(t, xlsx.New(), workbook(t, oneSheet, data(),
 		"xl/worksheets/_rels/sheet1.xml.rels", nativetest.Relations("drawing", "../drawings/d.xml"),
 		"xl/drawings/d.xml", `<xdr:wsDr`+namespaces+`><xdr:twoCellAnchor><c:chart r:id="r0"/></xdr:twoCellAnchor></xdr:wsDr>`,
-		"xl/drawings/_rels/d.xml.rels", nativetest.Relations("chart", "../charts/c.xml"), "xl/charts/c.xml", `<c:chartSpace`+namespaces+`><c:pieChart><c:ser><c:val><c:pt idx="0"><c:v>`+
+		"xl/drawings/_rels/d.xml.rels", nativetest.Relations("chart", "../charts/c.xml"),
+		"xl/charts/c.xml", `<c:chartSpace`+namespaces+`><c:pieChart><c:ser><c:val><c:pt idx="0"><c:v>`+
 			strings.Repeat("x", 1000)+`</c:v></c:pt></c:val></c:ser></c:pieChart></c:chartSpace>`))
 }
 

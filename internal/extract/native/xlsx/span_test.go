@@ -16,10 +16,11 @@ func TestSpan(t *testing.T) {
 	const last = 60
 	var rows strings.Builder
 	for i := 2; i <= last; i++ {
-		fmt.Fprintf(&rows, `<row r="%d"><c r="A%d" t="inlineStr"><is><t>x</t></is></c><c r="XFD%d" t="inlineStr"><is><t>y</t></is></c></row>`, i, i, i)
+		const text = `<c r="%s%d" t="inlineStr"><is><t>%s</t></is></c>`
+		fmt.Fprintf(&rows, `<row r="%d">`+text+text+`</row>`, i, "A", i, "x", "XFD", i, "y")
 	}
-	doc, err := nativetest.Extract(t, xlsx.New(), extract.XLSX,
-		workbook(t, oneSheet, data(line("1", "h"), rows.String())+merged("A1:XFD1", fmt.Sprintf("A2:A%d", last))), extract.Limits{ZipRatio: 1 << 20})
+	sheet := data(line("1", "h"), rows.String()) + merged("A1:XFD1", fmt.Sprintf("A2:A%d", last))
+	doc, err := nativetest.Extract(t, xlsx.New(), extract.XLSX, workbook(t, oneSheet, sheet), extract.Limits{ZipRatio: 1 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -54,7 +54,9 @@ func TestTextsAreCharged(t *testing.T) {
 		what, chart string
 		bytes       int
 	}{
-		{"levels", levels(1000, inner.String(), pt(0, strings.Repeat("y", 99))), 1 + 1000 + 99 + 1000 + 1000*100}, // the name, the cells, the repetitions
+		{ // the name, the points, the repetitions
+			"levels", levels(1000, inner.String(), pt(0, strings.Repeat("y", 99))), 1 + 1000 + 99 + 1000 + 1000*100,
+		},
 		{"points", ser("a", data("cat", long, long), data("val", long, "1")), 1 + 3*30_000 + 1},
 		{"names", ser(long, data("val", "1")) + ser(long, data("val", "1")), 2 * 30_001},
 		{"titles", strings.Repeat(`<c:title><a:p><a:t>`+long+`</a:t></a:p></c:title>`, 3), 3 * 30_000},
