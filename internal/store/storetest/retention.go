@@ -182,3 +182,23 @@ func testExpireDeliveries(t *testing.T, b *bench) {
 		t.Errorf("left: %+v", left)
 	}
 }
+
+// testExpireEventsIsNoChange: that a job's events are removed is no change of the job: whoever reads jobs by the time of their
+// last change does not read it again.
+func testExpireEventsIsNoChange(t *testing.T, b *bench) {
+	m, h := b.run(silent)
+	b.complete(h)
+	before := b.job(m.JobID)
+	if gone, err := b.ExpireEvents(b.ctx(), store.EventExpiry{Jobs: 10}); err != nil || gone.Jobs != 1 {
+		t.Fatalf("%+v, %v", gone, err)
+	}
+	if after := b.job(m.JobID); !after.UpdatedAt.Equal(before.UpdatedAt) {
+		t.Errorf("the job was changed at %v, and after its events were removed at %v", before.UpdatedAt, after.UpdatedAt)
+	}
+	again := anotherMessage(m)
+	again.Force = true
+	b.begin(again, store.Run)
+	if after := b.job(m.JobID); !after.UpdatedAt.After(before.UpdatedAt) {
+		t.Errorf("the job was changed at %v, and done again at %v", before.UpdatedAt, after.UpdatedAt)
+	}
+}

@@ -233,6 +233,7 @@ var otherTests = []suiteTest{
 	{"firings that overlap", testOverlap},
 	{"schedules that are stopped", testStoppedSchedule},
 	{"expired events in parts", testExpireEventsInParts},
+	{"expired events are no change of a job", testExpireEventsIsNoChange},
 	{"expired jobs", testExpireJobs},
 	{"jobs that are needed", testNeededJobs},
 	{"expired deliveries", testExpireDeliveries},

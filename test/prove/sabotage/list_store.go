@@ -116,7 +116,7 @@ func inTheStore() []Sabotage {
 			Suites: onSchema, Tests: tests("internal/store/schema", "TestTransitions", "TestGuards"),
 		},
 		{
-			Name: "any-transition-goes", Breaks: []string{"I3"}, Dir: migrations, Func: "aw_guard_job",
+			Name: "any-transition-goes", Breaks: []string{"I3"}, Dir: functions, Func: "aw_guard_job",
 			Old: "raise exception 'job % can not go from % to %', old.id, old.status, new.status using errcode = " +
 				"'AW010';", New: "null;",
 			Suites: onSchema, Tests: tests("internal/store/schema", "TestTransitions"),
@@ -138,7 +138,7 @@ func inTheStore() []Sabotage {
 			Suites: onPostgres, Tests: cases("stale fence", "worker lost"),
 		},
 		{
-			Name: "fence-may-fall", Breaks: []string{"I4"}, Dir: migrations, Func: "aw_guard_job",
+			Name: "fence-may-fall", Breaks: []string{"I4"}, Dir: functions, Func: "aw_guard_job",
 			Old: "if new.fence < old.fence then", New: "if false then",
 			Suites: onSchema, Tests: tests("internal/store/schema", "TestGuards"),
 		},

@@ -117,7 +117,43 @@ begin
       || setweight(to_tsvector('pg_catalog.simple'::regconfig, {{ .schema }}.aw_apart(v_content)), 'B');
 end $$;
 
-alter function {{ .schema }}.aw_guard_job() set search_path = {{ .path }};
+-- aw_guard_job refuses changes of a job that break an invariant, and notes when it was changed. That its events were removed
+-- is no change of it.
+create or replace function {{ .schema }}.aw_guard_job() returns trigger
+language plpgsql set search_path = {{ .path }} as $$
+begin
+  if new.fence < old.fence then -- I4
+    raise exception 'the fence of job % would fall from % to %', old.id, old.fence, new.fence using errcode = 'AW011';
+  end if;
+  if new.status <> old.status then -- I3
+    if (old.status = 'pending' and new.status in ('running', 'failed', 'canceled'))
+       or (old.status = 'running' and new.status in ('pending', 'succeeded', 'failed', 'canceled')) then
+      null;
+    -- A forced message leaves a terminal state, only into another series under a new fence.
+    elsif old.status in ('succeeded', 'failed', 'canceled') and new.status = 'running'
+       and new.series = old.series + 1 and new.fence = old.fence + 1 then
+      null;
+    -- A retry by hand leaves failed, only into another series that nobody holds.
+    elsif old.status = 'failed' and new.status = 'pending'
+       and new.series = old.series + 1 and new.fence = old.fence then
+      null;
+    else
+      raise exception 'job % can not go from % to %', old.id, old.status, new.status using errcode = 'AW010';
+    end if;
+  end if;
+  if new.progress < old.progress and new.series = old.series then -- I8
+    raise exception 'the progress of job % would fall from % to %', old.id, old.progress, new.progress
+      using errcode = 'AW011';
+  end if;
+  if new.events_removed_to is distinct from old.events_removed_to then
+    old.events_removed_to := new.events_removed_to;
+    if old is not distinct from new then
+      return new;
+    end if;
+  end if;
+  new.updated_at := clock_timestamp();
+  return new;
+end $$;
 
 -- aw_guard_delivery keeps a finished delivery finished, unless a person has it sent again: that takes a new fence,
 -- which settling an attempt never does.
