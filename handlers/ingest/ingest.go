@@ -166,6 +166,9 @@ func (h *Handler) Handle(ctx context.Context, c handlers.Call) (handlers.Outcome
 	if err != nil {
 		return handlers.Outcome{}, err
 	}
+	if staged.SupersededBy != "" {
+		return h.superseded(c, p, staged)
+	}
 	w := &work{Handler: h, call: c, payload: p, notes: notes, staged: staged}
 	if w.title, err = h.deps.Privacy.Text(ctx, p.title(staged.Active)); err != nil {
 		return handlers.Outcome{}, err

@@ -22,11 +22,15 @@ type Removal struct {
 
 // remove removes the document from the index, with all rows made of its text, in the transaction that completes the
 // job. The blob belongs to the sender. With purge, blobs derived from it are removed before. The document is taken
-// first, as in an ingest: the removal waits for an ingest in progress, and no other starts before its end.
+// first, as in an ingest: the removal waits for an ingest in progress, and no other starts before its end. One that comes
+// back after a later task removes nothing.
 func (h *Handler) remove(ctx context.Context, c handlers.Call, p Payload) (handlers.Outcome, error) {
 	staged, err := h.stageDocument(ctx, c, p)
 	if err != nil {
 		return handlers.Outcome{}, err
+	}
+	if staged.SupersededBy != "" {
+		return h.superseded(c, p, staged)
 	}
 	if p.OnlyMissing && staged.Active != nil {
 		there, err := h.hasBlob(ctx, staged.Active.Blob, p.Blob)

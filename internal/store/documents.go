@@ -27,9 +27,12 @@ type Staging struct {
 // StagedVersion is the answer to StageDocument.
 type StagedVersion struct {
 	DocumentID string
-	Version    int            // of the staged version; 1 is a document's first
+	Version    int            // of the staged version; 1 is a document's first; 0: see SupersededBy
 	Active     *ActiveVersion // nil: the document has none
 	StagedKeys map[int]string // chunk_key by position, of chunks that an earlier attempt of this job staged
+	// SupersededBy is the job of a later message that has made the document what it is, or found it unchanged, while this job
+	// had failed or waited. Nothing is staged then, and the job must leave the document as it is. Empty: it has the document.
+	SupersededBy string
 }
 
 // ActiveVersion is the version of a document that readers see.

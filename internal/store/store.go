@@ -146,7 +146,7 @@ type Jobs interface {
 // active only in Complete, by Effect "activate_document".
 type Documents interface {
 	// StageDocument opens a staged version of a document, or the one of an earlier attempt of this job. *BusyError if
-	// another running job has one open. ErrFenced.
+	// another running job has one open. ErrFenced. If a job of a later message has ended, it opens none, and says so.
 	StageDocument(ctx context.Context, s Staging) (StagedVersion, error)
 	// MadeOf returns the blobs that belong to a document that is to be deleted.
 	MadeOf(ctx context.Context, documentID string) (DocumentBlobs, error)

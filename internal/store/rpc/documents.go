@@ -20,11 +20,15 @@ const (
 
 func (c *client) StageDocument(ctx context.Context, s store.Staging) (store.StagedVersion, error) {
 	answer, err := call[struct {
-		DocumentID string               `json:"document_id"`
-		Version    int                  `json:"version"`
-		Active     *store.ActiveVersion `json:"active"`
-		StagedKeys map[int]string       `json:"staged_keys"`
-	}](ctx, c, "aw_stage_document", s)
+		DocumentID   string               `json:"document_id"`
+		Version      int                  `json:"version"`
+		Active       *store.ActiveVersion `json:"active"`
+		StagedKeys   map[int]string       `json:"staged_keys"`
+		SupersededBy string               `json:"superseded_by"`
+	}](ctx, c, "aw_stage_document", struct {
+		store.Staging
+		MayBeSuperseded bool `json:"may_be_superseded"` // this program knows the answer
+	}{s, true})
 	return store.StagedVersion(answer), err
 }
 

@@ -16,14 +16,16 @@ func TestMigrateBesideWorkers(t *testing.T) {
 	watcher, worker := connect(t, url), connect(t, url)
 	if _, err := watcher.Exec(t.Context(), `alter table chunk_terms drop column version cascade;
 		alter table document_versions drop column terms_staged cascade, drop column terms_renewed cascade;
-		alter table documents drop column chunks_left cascade, drop column terms_renewed cascade;
+		alter table documents drop column chunks_left cascade, drop column terms_renewed cascade,
+		  drop column task_sent_at cascade, drop column task_job_id cascade;
 		alter table webhook_deliveries drop column host cascade;
 		drop function aw_set_delivery_host cascade;
 		drop index aw_queue_messages_unreceived, aw_queue_messages_received;
 		create index aw_queue_messages_due on aw_queue_messages (queue, visible_at);
 		alter table jobs drop column queued_at cascade;
 		drop index jobs_unsent_now, jobs_unsent_later;
-		alter table jobs drop column lost_worker cascade, drop column lost_before cascade, drop column lost_fence cascade;
+		alter table jobs drop column lost_worker cascade, drop column lost_before cascade, drop column lost_fence cascade,
+		  drop column first_queued_at cascade;
 		alter table document_versions drop column warnings cascade;
 		alter table webhook_deliveries drop column scheduled_at cascade, drop column waits_since cascade;
 		update aw_schema_version set version = 42`); err != nil {
@@ -66,9 +68,11 @@ func TestMigrateBesideSenders(t *testing.T) {
 		create index aw_queue_messages_due on aw_queue_messages (queue, visible_at);
 		alter table jobs drop column queued_at cascade;
 		drop index jobs_unsent_now, jobs_unsent_later;
-		alter table jobs drop column lost_worker cascade, drop column lost_before cascade, drop column lost_fence cascade;
+		alter table jobs drop column lost_worker cascade, drop column lost_before cascade, drop column lost_fence cascade,
+		  drop column first_queued_at cascade;
 		alter table document_versions drop column warnings cascade;
 		alter table webhook_deliveries drop column scheduled_at cascade, drop column waits_since cascade;
+		alter table documents drop column task_sent_at cascade, drop column task_job_id cascade;
 		update aw_schema_version set version = 46`); err != nil {
 		t.Fatal(err)
 	}

@@ -67,7 +67,8 @@ func TestUpgrade(t *testing.T) {
 				alter table document_versions drop column page_log cascade, drop column tokens cascade, drop column changes cascade,
 				  drop column warnings cascade;
 				alter table jobs drop column received cascade, drop column queued_at cascade,
-					drop column lost_worker cascade, drop column lost_before cascade, drop column lost_fence cascade;
+					drop column lost_worker cascade, drop column lost_before cascade, drop column lost_fence cascade,
+					drop column first_queued_at cascade;
 				drop index dead_letters_by_job;
 				alter table derived_contents drop column version cascade, drop column source_blob, drop column source_sha256,
 				  drop column recipe, drop column mean_confidence, drop column unread_pages;
@@ -77,7 +78,8 @@ func TestUpgrade(t *testing.T) {
 				alter table document_chunks drop column language, drop column context, drop column context_by;
 				alter table document_versions drop column contexts cascade, drop column terms_staged cascade, drop column terms_renewed cascade;
 				drop table chunk_terms, term_parts, term_counts, term_totals cascade;
-				alter table documents drop column terms_version cascade, drop column chunks_left cascade, drop column terms_renewed cascade;
+				alter table documents drop column terms_version cascade, drop column chunks_left cascade, drop column terms_renewed cascade,
+				  drop column task_sent_at cascade, drop column task_job_id cascade;
 				alter table dead_letters drop column replayed_by cascade, drop column replays cascade;
 				create index jobs_unsent on jobs (created_at);
 				update pg_index set indisvalid = false where indexrelid = 'jobs_newest'::regclass; -- its build was cut off

@@ -31,6 +31,12 @@ create or replace function {{ .schema }}.aw_remember_message(ids text[], id text
 language sql immutable
 return case when id is null or id = any (ids) then ids else ids[greatest(1, cardinality(ids) - 48):] || id end;
 
+-- aw_place is a job's place among those of its document: when its message was sent, or the time from which on it was to start,
+-- as the message p or the job's row says.
+create or replace function {{ .schema }}.aw_place(sent timestamptz, p jsonb, run_at timestamptz) returns timestamptz
+language sql volatile
+return least(greatest(sent, (p ->> 'run_at')::timestamptz, run_at), clock_timestamp());
+
 -- aw_start_attempt starts an attempt of a job that the caller has locked, after the given events: one more attempt, a
 -- new fence (I4).
 create or replace function {{ .schema }}.aw_start_attempt(j {{ .schema }}.jobs, p jsonb, events jsonb) returns jsonb
@@ -57,6 +63,8 @@ begin
     lease_expires_at = clock_timestamp() + {{ .schema }}.aw_interval(p -> 'lease_ms'), not_before = null,
     started_at = coalesce(started_at, clock_timestamp()),
     series_started_at = coalesce(series_started_at, clock_timestamp()),
+    queued_at = case when v_first and (p ->> 'run_at' is not null or run_at is not null and not v_other)
+      then {{ .schema }}.aw_place(coalesce(queued_at, created_at), p, case when not v_other then run_at end) else queued_at end,
     -- It arrived: no sweep needs to send it.
     sent_at = case when v_other then sent_at else coalesce(sent_at, clock_timestamp()) end,
     message = case when v_other then message end,
@@ -112,7 +120,7 @@ begin
     error_class = null, error_code = null, error_message = null, error_type = null, retry_count = null,
     processing_time_ms = null, worker_id = null, retry_wait_ms = null,
     cancel_requested_at = null, cancel_requested_by = null,
-    queued_at = least((p #>> '{source,inserted_at}')::timestamptz, clock_timestamp()),
+    queued_at = least((p #>> '{source,inserted_at}')::timestamptz, clock_timestamp()), first_queued_at = null,
     hints = coalesce(nullif(p -> 'hints', 'null'), '{}'), priority = coalesce(nullif(p ->> 'priority', ''), priority),
     webhook_url = nullif(p ->> 'webhook_url', ''), traceparent = nullif(p ->> 'traceparent', ''),
     webhook_events = {{ .schema }}.aw_webhook_events(p), progress_webhook_at = null,
@@ -202,7 +210,8 @@ begin
            nullif(m ->> 'traceparent', ''), clock_timestamp(), clock_timestamp(),
            array_remove(array[{{ .schema }}.aw_message_key(m -> 'source')], null), clock_timestamp(), 1, m ->> 'begin_id',
            {{ .schema }}.aw_document_key(m ->> 'type', m -> 'payload'), {{ .schema }}.aw_webhook_events(m),
-           nullif(m ->> 'original_message', ''), least((m #>> '{source,inserted_at}')::timestamptz, clock_timestamp())
+           nullif(m ->> 'original_message', ''),
+           {{ .schema }}.aw_place((m #>> '{source,inserted_at}')::timestamptz, m, null::timestamptz)
     from requested order by m ->> 'job_id'
     on conflict (client_id, id) do nothing
     returning *

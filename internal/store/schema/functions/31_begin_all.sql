@@ -50,6 +50,8 @@ begin
       lease_expires_at = clock_timestamp() + {{ .schema }}.aw_interval(d.m -> 'lease_ms'), not_before = null,
       started_at = coalesce(u.started_at, clock_timestamp()),
       series_started_at = coalesce(u.series_started_at, clock_timestamp()),
+      queued_at = case when (d.was).series_started_at is null and (d.m ->> 'run_at' is not null or u.run_at is not null)
+        then {{ .schema }}.aw_place(coalesce(u.queued_at, u.created_at), d.m, u.run_at) else u.queued_at end,
       sent_at = coalesce(u.sent_at, clock_timestamp()), message = null, -- it arrived: no sweep needs to send it
       message_ids = {{ .schema }}.aw_remember_message(u.message_ids, d.message),
       received = case when (d.was).series_started_at is null

@@ -104,7 +104,9 @@ begin
     raise exception 'job % exists already', p ->> 'job_id' using errcode = 'AW003';
   end if;
 
-  update {{ .schema }}.jobs set parent_job_id = v_plan ->> 'parent_job_id', replay = (v_plan ->> 'number')::int
+  update {{ .schema }}.jobs set parent_job_id = v_plan ->> 'parent_job_id', replay = (v_plan ->> 'number')::int,
+    first_queued_at = (select coalesce(o.first_queued_at, o.queued_at, o.created_at) from {{ .schema }}.jobs o
+                       where o.client_id = v_client and o.id = v_plan ->> 'parent_job_id')
   where client_id = v_client and id = p ->> 'job_id'
   returning * into j;
   select * into v_last from {{ .schema }}.aw_append_events(j, jsonb_build_array({{ .schema }}.aw_event(
@@ -183,7 +185,7 @@ begin
     error_type = null, retry_count = null, processing_time_ms = null, worker_id = null, retry_wait_ms = null,
     cancel_requested_at = null, cancel_requested_by = null,
     queue = p ->> 'queue', message = p ->> 'message', sent_at = null, run_at = (p ->> 'send_at')::timestamptz,
-    queued_at = clock_timestamp()
+    queued_at = clock_timestamp(), first_queued_at = coalesce(j.first_queued_at, j.queued_at, j.created_at)
   where client_id = v_client and id = j.id
   returning * into j;
   select * into v_last from {{ .schema }}.aw_append_events(j,

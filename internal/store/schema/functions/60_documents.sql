@@ -12,6 +12,8 @@
 -- for a service that is down is not ahead, nor who did not come back in two minutes. The advised wait is half of how long others
 -- have worked, and a second for each job that is ahead: the next one comes soon after the holder's end, and a long queue
 -- asks seldom.
+--   p.may_be_superseded: the caller knows the answer superseded_by, a job: see aw_superseded. Nothing is staged then, and the
+--     version is 0. Workers of before take the document in any case.
 create or replace function {{ .schema }}.aw_stage_document(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} set plan_cache_mode = force_generic_plan as $$
 declare
@@ -32,6 +34,10 @@ begin
       where client_id = j.client_id and document_set = p ->> 'document_set' and filename = p ->> 'filename' for update;
     exit when found;
   end loop;
+  if coalesce((p ->> 'may_be_superseded')::boolean, false) and {{ .schema }}.aw_superseded(d, j) then
+    return jsonb_build_object('document_id', d.id, 'version', 0, 'active', {{ .schema }}.aw_active_version(d),
+      'superseded_by', d.task_job_id);
+  end if;
 
   select * into v_staged from {{ .schema }}.document_versions
     where client_id = j.client_id and document_id = d.id and status = 'staged';
@@ -73,15 +79,7 @@ begin
   end if;
 
   return jsonb_build_object('document_id', d.id, 'version', v_staged.version,
-    'active', (select jsonb_build_object(
-                 'version', v.version, 'content_sha256', v.content_sha256, 'pipeline', v.pipeline,
-                 'pages', v.pages, 'chunks', v.chunks, 'characters', v.characters, 'extractor', v.extractor,
-                 'text_sha256', v.text_sha256, 'format', v.format, 'blob', d.blob, 'source_etag', d.source_etag,
-                 'source_modified', d.source_modified, 'contexts', coalesce(v.contexts, 0),
-                 'warnings', v.warnings,
-                 'given_title', case when jsonb_typeof(d.metadata -> 'title') = 'string' then d.metadata ->> 'title' end)
-               from {{ .schema }}.document_versions v
-               where v.client_id = j.client_id and v.document_id = d.id and v.status = 'active'),
+    'active', {{ .schema }}.aw_active_version(d),
     'staged_keys', (select jsonb_object_agg(c.position, c.chunk_key) from {{ .schema }}.document_chunks c
                     where c.client_id = j.client_id and c.document_id = d.id and c.version = v_staged.version));
 end $$;
@@ -127,7 +125,7 @@ end $$;
 
 -- aw_lock_staged_version locks a staged version of a job: for share (writers of chunks) or exclusively (its end). If
 -- the version is gone, because the job's lease had expired and another job took the document, the job counts as
--- fenced.
+-- fenced. So no later task can have ended since this one staged (aw_superseded): it would have removed this version.
 create or replace function {{ .schema }}.aw_lock_staged_version(
   j {{ .schema }}.jobs, document uuid, number integer, exclusive boolean
 ) returns {{ .schema }}.document_versions
@@ -343,6 +341,7 @@ begin
         contexts = v_contexts
     where n.client_id = client and n.document_id = d.id and n.version = v.version;
   update {{ .schema }}.documents u set active_version = v.version where u.client_id = client and u.id = d.id;
+  perform {{ .schema }}.aw_note_task(d, j);
   v := {{ .schema }}.aw_record_reading(d, v.version, args);
   d := {{ .schema }}.aw_record_source(d, args);
   if coalesce((args ->> 'terms_staged')::boolean, false) then
@@ -386,6 +385,7 @@ begin
       where n.client_id = client and n.document_id = d.id and n.version = v.version
       returning * into v;
   end if;
+  perform {{ .schema }}.aw_note_task(d, j);
   d := {{ .schema }}.aw_record_source(d, args);
   return {{ .schema }}.aw_document_result(d, v, true)
     || jsonb_build_object('chunks_embedded', 0, 'chunks_reused', v.chunks, 'tokens_embedded', 0, 'tokens_reused',

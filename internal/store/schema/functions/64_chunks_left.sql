@@ -66,7 +66,8 @@ begin
     content_sha256 = null, text_sha256 = null, page_log = null, changes = null, warnings = null
     where v.client_id = d.client_id and v.document_id = d.id;
   update {{ .schema }}.documents x set
-    active_version = null, terms_version = null, terms_renewed = null, filename = 'deleted ' || gen_random_uuid(), blob = '', source_etag = null,
+    active_version = null, terms_version = null, terms_renewed = null, task_sent_at = null, task_job_id = null,
+    filename = 'deleted ' || gen_random_uuid(), blob = '', source_etag = null,
     source_modified = null, content_sha256 = null, pages = null, title = null, language = null, outline = null,
     properties = null, personal_data = null, metadata = '{}', updated_at = clock_timestamp()
     where x.client_id = d.client_id and x.id = d.id;
