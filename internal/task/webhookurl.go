@@ -3,10 +3,9 @@ package task
 import (
 	"encoding/json"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
-
-	"github.com/seed-7227ef26/async-worker/internal/pattern"
 )
 
 // HideWebhook returns the text of a message with no more of its webhook_url than scheme and host: the rest may hold a
@@ -115,13 +114,15 @@ func nestedEnd(text string, at int) int {
 	return at
 }
 
-// looseURL is a webhook_url in a text that is not JSON, for example a dictionary as Python prints it, or a form.
-var looseURL = pattern.New(`(?i)(webhook_url[\\'"]*\s*[:=]\s*[\\'"]*)([\[{(][^\]})]*.?|[^\s'"&]+)`)
-
-// hideLoose hides what follows the name in a text that is not JSON.
+// hideLoose hides what follows webhook_url in a text that is not JSON, for example a dictionary as Python prints it, or a
+// form.
 func hideLoose(text string) string {
-	return looseURL.ReplaceAllStringFunc(text, func(found string) string {
-		parts := looseURL.FindStringSubmatch(found)
+	if !strings.Contains(strings.ToLower(text), "webhook_url") {
+		return text
+	}
+	loose := regexp.MustCompile(`(?i)(webhook_url[\\'"]*\s*[:=]\s*[\\'"]*)([\[{(][^\]})]*.?|[^\s'"&]+)`)
+	return loose.ReplaceAllStringFunc(text, func(found string) string {
+		parts := loose.FindStringSubmatch(found)
 		return parts[1] + hidden(parts[2])
 	})
 }

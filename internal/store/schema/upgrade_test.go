@@ -114,6 +114,8 @@ func TestUpgradeInAnOutage(t *testing.T) {
 	url := stacktest.PostgresWith(t, o)
 	conn := connect(t, url)
 	if _, err := conn.Exec(t.Context(), `alter table webhook_deliveries drop column waits_since cascade;
+		alter table jobs drop column first_queued_at cascade;
+		alter table documents drop column task_sent_at cascade, drop column task_job_id cascade;
 		insert into webhook_outages (client_id, receiver, since, probe_at) values ('a', 'down.example', now() - interval '10 h', now());
 		insert into webhook_deliveries (client_id, id, event, url, body, created_at, next_attempt_at, waits_for)
 		select 'a', id, 'task.failed', 'https://' || host || '/', '{}', now() - age, now() + interval '76 h' - age, nullif(host, 'up.example')
