@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -39,7 +40,12 @@ type purgeReport struct {
 	Purged   []string       `json:"purged"` // in a dry run: would be
 	Kept     []string       `json:"kept"`
 	Copies   *replay.Copies `json:"copies,omitempty"` // on the dead-letter queue
+
+	withCopy int // of Kept, because their copies may be on the queue
 }
+
+var errKept = errors.New("some dead letters were kept, because their copies may be on the queue; repeat the command, or " +
+	"give --rows-only")
 
 func (p *program) newDLQPurgeCommand() *cobra.Command {
 	var g purgeFlags
@@ -47,7 +53,9 @@ func (p *program) newDLQPurgeCommand() *cobra.Command {
 		Use: "purge [ID...]", Short: "Remove dead letters for good",
 		Long: `purge removes dead letters with their original messages, and their copies on the dead-letter queue if it
 finds them. A removed dead letter can't be replayed; its job stays. purge asks for confirmation unless --yes. It
-keeps dead letters of the last hour whose copy has not been sent yet: these are still being written.`,
+keeps dead letters of the last hour whose copy has not been sent yet: these are still being written. It also keeps
+those whose copies may still be on the queue, because it could not look at all messages there; then it ends with 1,
+or with the exit code of the queue's error.`,
 		Example: `  async-worker dlq purge --older-than 90d --dry-run
   async-worker dlq purge --replayed yes --older-than 7d --yes`,
 		RunE: p.action(func(cmd *cobra.Command, ids []string) error {
@@ -111,30 +119,44 @@ func (p *program) purge(ctx context.Context, t *app.Tenant, g purgeFlags, letter
 			fmt.Fprintln(p.stdout, id)
 		}
 	}
-	fmt.Fprintf(p.stderr, "%d of %d removed", len(report.Purged), report.Selected)
-	if n := len(report.Kept); n > 0 {
+	p.reportPurge(t, report)
+	if stopped == nil && report.withCopy > 0 {
+		return &reportedError{errKept}
+	}
+	return stopped
+}
+
+func (p *program) reportPurge(t *app.Tenant, r purgeReport) {
+	fmt.Fprintf(p.stderr, "%d of %d removed", len(r.Purged), r.Selected)
+	if n := len(r.Kept) - r.withCopy; n > 0 {
 		fmt.Fprintf(p.stderr, ", %d kept (still being written, or removed by somebody else)", n)
 	}
 	fmt.Fprintln(p.stderr)
-	if stopped != nil {
-		return &failure{"purge", nextStore, stopped}
+	if r.withCopy > 0 {
+		printWrapped(p.stderr, "", fmt.Sprintf("%d kept: their copies may be on the queue %s, which was not searched to its end; "+
+			"repeat the command, or give --rows-only to leave the copies there for good",
+			r.withCopy, printable(t.Queues.DeadLetter.Name())))
 	}
-	return nil
 }
 
-// purgeAll removes dead letters in batches. ctx is checked between batches. Copies go first: a row without a copy can
-// be purged again, but a copy without a row would never be found.
+// purgeAll removes dead letters in batches. Copies go first, and a row whose copy may be on the queue stays: a row without
+// a copy can be purged again, but no command would find a copy without a row.
 func (p *program) purgeAll(ctx context.Context, t *app.Tenant, g purgeFlags, ids []string, report *purgeReport) error {
+	rows, rowsCtx := ids, ctx
+	var unsearched error
 	if !g.noCopy && len(ids) > 0 {
-		report.Copies = p.removeCopies(ctx, t, ids)
+		rows, unsearched = p.purgeCopies(ctx, t, ids, report)
+		rowsCtx = context.WithoutCancel(ctx) // an interruption comes too late for rows whose copies are gone
 	}
-	for batch := range slices.Chunk(ids, store.MaxPurge) {
-		if err := ctx.Err(); err != nil {
-			return err
+	for batch := range slices.Chunk(rows, store.MaxPurge) {
+		if err := rowsCtx.Err(); err != nil {
+			return &failure{"purge", nextStore, err}
 		}
-		gone, err := t.Store.Purge(ctx, batch, purgeMinAge)
+		bounded, done := context.WithTimeout(rowsCtx, replayTimeout)
+		gone, err := t.Store.Purge(bounded, batch, purgeMinAge)
+		done()
 		if err != nil {
-			return err
+			return &failure{"purge", nextStore, err}
 		}
 		report.Purged = append(report.Purged, gone...)
 		for _, id := range batch {
@@ -143,7 +165,32 @@ func (p *program) purgeAll(ctx context.Context, t *app.Tenant, g purgeFlags, ids
 			}
 		}
 	}
-	return nil
+	return unsearched
+}
+
+// purgeCopies removes the copies of dead letters, and returns those whose rows can go too.
+func (p *program) purgeCopies(ctx context.Context, t *app.Tenant, ids []string, report *purgeReport) ([]string, error) {
+	q := t.Queues.DeadLetter
+	copies, err := replay.RemoveAllCopies(ctx, q, ids, func(looked int) {
+		fmt.Fprintf(p.stderr, "looked at %d messages of the queue %s, and go on\n", looked, printable(q.Name()))
+	})
+	report.Copies = &copies
+	if err != nil {
+		err = &failure{"purge", nextService(t, err), err}
+	}
+	if copies.Complete {
+		if copies.Left > 0 {
+			fmt.Fprintf(p.stderr, "%d of %d copies are not on the queue %s: they were removed before, or never sent\n",
+				copies.Left, len(ids), printable(q.Name()))
+		}
+		return ids, err
+	}
+	kept := make(map[string]bool, copies.Left)
+	for _, id := range copies.Letters {
+		kept[id] = true
+	}
+	report.Kept, report.withCopy = append(report.Kept, copies.Letters...), copies.Left
+	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return kept[id] }), err
 }
 
 // confirm shows what will be done and wants the words in want typed. Otherwise its error says undone.

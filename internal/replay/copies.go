@@ -27,92 +27,151 @@ const (
 
 // Copies are what a search for copies of dead letters did.
 type Copies struct {
-	Removed int `json:"removed"`
-	Left    int `json:"left"`   // of the letters looked for: not found, or in somebody else's hands
-	Looked  int `json:"looked"` // messages looked at
+	Removed  int  `json:"removed"`
+	Left     int  `json:"left"`     // of the letters looked for: not found, or in somebody else's hands
+	Looked   int  `json:"looked"`   // messages looked at
+	Complete bool `json:"complete"` // a letter of Left has no copy on the queue: all messages were looked at
 
 	Letters []string `json:"-"` // the letters of Left
 }
 
 // RemoveCopies takes the copies of the dead letters with these ids off the queue of dead letters, as far
 // as they can be found there within bounds. A copy is known by its id. Other messages are put back
-// unchanged, also when ctx ends. An error says that the queue could not be read to the end.
+// unchanged, also when ctx ends. An error says that the queue could not be read.
 func RemoveCopies(ctx context.Context, q queue.Queue, ids []string) (Copies, error) {
-	s := search{queue: q, wanted: make(map[string]bool, len(ids)), seen: map[string]bool{}}
+	s := newSearch(q, ids)
+	_, err := s.walk(ctx)
+	if err == nil {
+		_ = s.check(ctx) // what it can't tell is not complete
+	}
+	return s.result(), err
+}
+
+// RemoveAllCopies is RemoveCopies that goes on as long as it sees messages that it has not looked at. It tells how many it
+// has looked at before each further walk through the queue.
+func RemoveAllCopies(ctx context.Context, q queue.Queue, ids []string, further func(looked int)) (Copies, error) {
+	s := newSearch(q, ids)
+	for {
+		before := len(s.seen)
+		through, err := s.walk(ctx)
+		if err != nil {
+			return s.result(), err
+		}
+		if through || len(s.seen) == before {
+			err := s.check(ctx)
+			return s.result(), err
+		}
+		further(len(s.seen))
+	}
+}
+
+// search looks at the messages of the queue, in one or more walks.
+type search struct {
+	queue    queue.Queue
+	wanted   map[string]bool
+	lost     map[string]bool // of wanted: their copies were seen, and may still be there
+	seen     map[string]bool // ids of messages
+	held     []queue.Lease
+	removed  int
+	complete bool
+}
+
+func newSearch(q queue.Queue, ids []string) *search {
+	s := &search{queue: q, wanted: make(map[string]bool, len(ids)), lost: map[string]bool{}, seen: map[string]bool{}}
 	for _, id := range ids {
 		s.wanted[id] = true
 	}
+	return s
+}
+
+func (s *search) result() Copies {
+	letters := slices.Sorted(maps.Keys(s.wanted))
+	return Copies{Removed: s.removed, Left: len(letters), Looked: len(s.seen), Complete: s.complete, Letters: letters}
+}
+
+// walk looks at messages within the bounds, and puts back those that are not wanted. It reports whether no other was to be
+// had, or needed.
+func (s *search) walk(ctx context.Context) (through bool, err error) {
 	bounded, cancel := context.WithTimeout(ctx, searchTime)
 	defer cancel()
-	err := s.run(bounded)
-	if errors.Is(err, queue.ErrNotFound) || (bounded.Err() != nil && ctx.Err() == nil) {
-		err = nil // no queue, no copies; or the time is over, and Left says so
+	through, err = s.look(bounded)
+	switch {
+	case errors.Is(err, queue.ErrNotFound): // no queue, no copies
+		through, err = true, nil
+	case bounded.Err() != nil && ctx.Err() == nil: // the time is over
+		err = nil
 	}
 	back, cancelBack := context.WithTimeout(context.WithoutCancel(ctx), copyLease-searchTime)
 	defer cancelBack()
 	s.putBack(back)
-	s.done.Letters = slices.Sorted(maps.Keys(s.wanted))
-	s.done.Left = len(s.done.Letters)
-	return s.done, err
+	return through, err
 }
 
-// search is one walk through the queue.
-type search struct {
-	queue  queue.Queue
-	wanted map[string]bool
-	seen   map[string]bool // ids of messages
-	held   []queue.Lease
-	done   Copies
-}
-
-func (s *search) run(ctx context.Context) error {
-	for len(s.wanted) > 0 && len(s.held) < mostHeld {
+func (s *search) look(ctx context.Context) (through bool, err error) {
+	now := map[string]bool{} // seen in this walk
+	for len(s.wanted) > 0 {
+		if len(s.held) >= mostHeld {
+			return false, nil
+		}
 		batch, err := s.queue.Receive(ctx, queue.MaxBatch, copyLease)
 		if err != nil {
-			return fmt.Errorf("look for copies of dead letters: %w", err)
+			return false, fmt.Errorf("look for copies of dead letters: %w", err)
 		}
-		fresh := 0
+		before := len(now)
 		var found []*queue.Message
 		for _, m := range batch {
-			if !s.seen[m.ID] {
-				s.seen[m.ID] = true
-				fresh++
-			}
+			now[m.ID], s.seen[m.ID] = true, true
 			if s.wanted[letterID(m.Text)] {
 				found = append(found, m)
 			} else {
 				s.held = append(s.held, m.Lease)
 			}
 		}
-		s.done.Looked += fresh
 		if err := s.remove(ctx, found); err != nil {
-			return err
+			return false, err
 		}
-		if fresh == 0 { // the queue is through, or hands out what was seen
-			return nil
+		if len(now) == before { // the queue is through, or hands out what was seen
+			return true, nil
 		}
 	}
+	return true, nil
+}
+
+// check finds out whether the search is complete. A message that somebody else holds at this time, such as another search,
+// shows only in the queue's depth.
+func (s *search) check(ctx context.Context) error {
+	if len(s.wanted) == 0 {
+		s.complete = true
+		return nil
+	}
+	depth, err := s.queue.Depth(ctx)
+	if err != nil && !errors.Is(err, queue.ErrNotFound) {
+		return fmt.Errorf("look for copies of dead letters: %w", err)
+	}
+	s.complete = len(s.lost) == 0 && depth <= len(s.seen)-s.removed
 	return nil
 }
 
-// remove deletes copies. One that somebody else has by now stays wanted.
+// remove deletes copies. One that somebody else has by now stays wanted, as does one whose removal is not certain.
 func (s *search) remove(ctx context.Context, found []*queue.Message) error {
 	var mu sync.Mutex
 	var g errgroup.Group
 	g.SetLimit(atOnce)
 	for _, m := range found {
 		g.Go(func() error {
-			err := m.Lease.Delete(ctx)
+			err, id := m.Lease.Delete(ctx), letterID(m.Text)
+			mu.Lock()
+			defer mu.Unlock()
 			if errors.Is(err, queue.ErrLeaseLost) || errors.Is(err, queue.ErrUncertain) {
+				s.lost[id] = true
 				return nil
 			}
 			if err != nil {
 				return fmt.Errorf("remove the copy of a dead letter: %w", err)
 			}
-			mu.Lock()
-			defer mu.Unlock()
-			delete(s.wanted, letterID(m.Text))
-			s.done.Removed++
+			delete(s.wanted, id)
+			delete(s.lost, id)
+			s.removed++
 			return nil
 		})
 	}
@@ -135,6 +194,7 @@ func (s *search) putBack(ctx context.Context) {
 		})
 	}
 	_ = g.Wait()
+	s.held = nil
 }
 
 // letterID is the id of the dead letter that a text is the copy of; empty: it is none.

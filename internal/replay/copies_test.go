@@ -56,7 +56,7 @@ func TestRemoveCopies(t *testing.T) {
 	texts = append(texts, "no JSON", `{"id":7}`, `[]`, base64.StdEncoding.EncodeToString([]byte(envelope("wrapped"))))
 	q := newQueue(t, texts...)
 	got, err := replay.RemoveCopies(t.Context(), q, []string{"d3", "d98", "wrapped", "not there"})
-	want := replay.Copies{Removed: 3, Left: 1, Looked: len(texts), Letters: []string{"not there"}}
+	want := replay.Copies{Removed: 3, Left: 1, Looked: len(texts), Complete: true, Letters: []string{"not there"}}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, %v; want %+v", got, err, want)
 	}
@@ -73,14 +73,72 @@ func TestRemoveCopiesStops(t *testing.T) {
 		texts = append(texts, envelope(fmt.Sprintf("d%d", i)))
 	}
 	got, err := replay.RemoveCopies(t.Context(), newQueue(t, texts...), []string{"d3"})
-	if want := (replay.Copies{Removed: 1, Looked: queue.MaxBatch}); err != nil || !reflect.DeepEqual(got, want) {
+	if want := (replay.Copies{Removed: 1, Looked: queue.MaxBatch, Complete: true}); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, %v; want %+v", got, err, want)
 	}
 	none := memory.New(memory.Options{}).Queue("c-tasks-deadletter")
-	if got, err = replay.RemoveCopies(t.Context(), none, []string{"d3"}); err != nil || got.Left != 1 {
+	if got, err = replay.RemoveCopies(t.Context(), none, []string{"d3"}); err != nil || got.Left != 1 || !got.Complete {
 		t.Errorf("no queue: %+v, %v", got, err)
 	}
 }
+
+// A search for all copies goes on behind what one walk looks at, if the queue shows the others then. What it can't see,
+// or is not sure to have removed, is not complete.
+func TestRemoveAllCopies(t *testing.T) {
+	t.Parallel()
+	many := func(o memory.Options, n int) queue.Queue {
+		q := memory.New(o).Queue("c-tasks-deadletter")
+		err := q.Ensure(t.Context())
+		for i := range n {
+			_, sendErr := q.Send(t.Context(), envelope(fmt.Sprintf("d%d", i)), queue.SendOptions{})
+			err = errors.Join(err, sendErr)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return q
+	}
+	held := many(memory.Options{}, 40)
+	if _, err := held.Receive(t.Context(), 1, time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		queue    queue.Queue
+		wanted   string
+		removed  int
+		complete bool
+	}{
+		"behind others":                  {many(memory.Options{}, 5000), "d4999", 1, true},
+		"not there":                      {many(memory.Options{}, 2017), "none", 0, true},
+		"in somebody else's hands":       {held, "d0", 0, false},
+		"the queue shows the same first": {many(memory.Options{OldestFirst: true}, 2100), "d2099", 0, false},
+		"removed by somebody else":       {&lost{many(memory.Options{}, 40)}, "d39", 0, false},
+	} {
+		got, err := replay.RemoveAllCopies(t.Context(), c.queue, []string{c.wanted}, func(int) {})
+		if err != nil || got.Removed != c.removed || got.Left != 1-c.removed || got.Complete != c.complete {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+	}
+	if _, err := replay.RemoveAllCopies(t.Context(), &slow{Queue: held, fail: queue.ErrDenied}, []string{"d0"}, nil); !errors.Is(err,
+		queue.ErrDenied) {
+		t.Errorf("a queue that can't be read: %v", err)
+	}
+}
+
+// lost is a queue whose leases end before a message is deleted.
+type lost struct{ queue.Queue }
+
+func (l *lost) Receive(ctx context.Context, n int, visibility time.Duration) ([]*queue.Message, error) {
+	batch, err := l.Queue.Receive(ctx, n, visibility)
+	for _, m := range batch {
+		m.Lease = lostLease{m.Lease}
+	}
+	return batch, err
+}
+
+type lostLease struct{ queue.Lease }
+
+func (lostLease) Delete(context.Context) error { return queue.ErrLeaseLost }
 
 // slow takes a while for each batch, and may be told to fail.
 type slow struct {
