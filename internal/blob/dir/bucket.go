@@ -41,7 +41,7 @@ func (b *Bucket) Ensure(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if err := os.MkdirAll(b.folder, 0o750); err != nil {
+	if err := ensureFolder(b.folder); err != nil {
 		return trouble("create the folder of the blobs", err)
 	}
 	b.tidy()
@@ -214,7 +214,7 @@ func (b *Bucket) open(ctx context.Context, name, doing string) (*os.Root, error)
 	if path.Clean(name) != name || strings.HasPrefix(name, unfinished) {
 		return nil, taskerr.Errorf(taskerr.ValidationError, "the blob name %q can't be the name of a file", name)
 	}
-	root, err := os.OpenRoot(b.folder)
+	root, err := openFolder(b.folder)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, gone(doing)
 	}
@@ -250,6 +250,12 @@ func etag(info fs.FileInfo) string {
 
 // trouble turns an error of the file system into a sentinel or a task error.
 func trouble(doing string, err error) error {
+	if link, ok := errors.AsType[*foreignLink](err); ok {
+		err := taskerr.Errorf(taskerr.DependencyUnavailable, "%s: root doesn't follow %s, a link of user %d or in a folder that "+
+			"is not root's; if it is right, set BLOB_DIR to the folder that it leads to, else remove it", doing, link.path, link.owner)
+		err.Hint = "a link in the path of BLOB_DIR may lead to another tenant's documents: find out who made it"
+		return down(err)
+	}
 	switch {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return fmt.Errorf("%s: %w", doing, err)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"iter"
-	"os"
 	"path"
 	"strings"
 
@@ -17,7 +16,7 @@ import (
 func (b *Bucket) List(ctx context.Context, prefix string) iter.Seq2[blob.Properties, error] {
 	doing := fmt.Sprintf("list the blobs that begin with %q", prefix)
 	return func(yield func(blob.Properties, error) bool) {
-		root, err := os.OpenRoot(b.folder)
+		root, err := openFolder(b.folder)
 		if errors.Is(err, fs.ErrNotExist) {
 			err = gone(doing)
 		} else if err != nil {

@@ -55,7 +55,7 @@ func inherit(root *os.Root, name string) {
 // why; empty: there is none. The worker is taken to be the folder's owner, or, if that is root, a member of its group.
 func (b *Bucket) Denied(ctx context.Context, most int) (string, error) {
 	const doing = "look at the folder of the blobs"
-	root, err := os.OpenRoot(b.folder)
+	root, err := openFolder(b.folder)
 	if err != nil {
 		return "", trouble(doing, err)
 	}

@@ -2,7 +2,6 @@ package dir
 
 import (
 	"io/fs"
-	"os"
 	"time"
 )
 
@@ -13,7 +12,7 @@ const abandoned = 24 * time.Hour
 // tidy removes the abandoned uploads. One of PutNew may be a blob's second name: the blob keeps its own. What can't be
 // removed costs room, and no more: the next process tries again.
 func (b *Bucket) tidy() {
-	root, err := os.OpenRoot(b.folder)
+	root, err := openFolder(b.folder)
 	if err != nil {
 		return
 	}
