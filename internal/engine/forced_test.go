@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -129,5 +130,24 @@ func TestCancelOfARunThatWaitsForItsQueue(t *testing.T) {
 		}
 		w.settled(6 * time.Hour)
 		w.expectRuns("after the queue is back", runs, 1)
+	})
+}
+
+// TestForcedRunThatCanNotBeSent: no row has the message of another run, so nobody is told that a sweep sends it.
+func TestForcedRunThatCanNotBeSent(t *testing.T) {
+	inWorld(t, func(w *world) {
+		runs := w.counted()
+		w.send(w.queues.Normal, message("t1", ""))
+		w.settled(time.Minute)
+		down := engine.Queues{Normal: unsendable{w.queues.Normal}}
+		s := engine.Submitter{Store: w.store, Queues: down, MaxAttempts: func(task.Type) int { return 3 }}
+		_, err := s.Submit(t.Context(), task.Task{
+			ID: "t1", Type: "test", Payload: []byte(`{"n":1}`), Hints: task.Hints{Force: true},
+		})
+		if !errors.Is(err, errDown) || strings.Contains(err.Error(), "is recorded;") || !strings.Contains(err.Error(), "repeat") {
+			t.Errorf("%v", err)
+		}
+		w.settled(time.Hour)
+		w.expectRuns("of what could not be sent", runs, 1)
 	})
 }

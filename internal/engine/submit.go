@@ -37,6 +37,13 @@ func (s Submitter) Submit(ctx context.Context, t task.Task) (store.SubmitAnswer,
 	if answer.Sent && !t.Hints.Force || recorded.SendAt != nil {
 		return answer, nil
 	}
+	if answer.Sent { // another run, whose message is in no row
+		if err := s.put(ctx, recorded); err != nil {
+			return answer, fmt.Errorf("send the message of job %s once more (nothing is recorded of it: repeat the submission): %w",
+				t.ID, err)
+		}
+		return answer, nil
+	}
 	if err := s.Send(ctx, recorded); err != nil {
 		return answer, err
 	}
@@ -62,12 +69,7 @@ func (s Submitter) Submission(t task.Task) (store.Submission, error) {
 // Send sends the message of a submission that is recorded.
 func (s Submitter) Send(ctx context.Context, recorded store.Submission) error {
 	id := recorded.JobID
-	unsent := store.Unsent{JobID: id, Queue: recorded.Queue, Message: recorded.Message}
-	err := sendFitting(ctx, s.Bucket, unsent, func(text string) error {
-		_, err := s.Queues.For(task.Priority(recorded.Priority)).Send(ctx, text, queue.SendOptions{})
-		return err
-	})
-	if err != nil {
+	if err := s.put(ctx, recorded); err != nil {
 		return fmt.Errorf("send the message of job %s (it is recorded; a running worker's sweep sends it "+
 			"within minutes): %w", id, err)
 	}
@@ -75,6 +77,15 @@ func (s Submitter) Send(ctx context.Context, recorded store.Submission) error {
 		return fmt.Errorf("note that job %s was sent (it was; at worst it is sent again and answered as done): %w", id, err)
 	}
 	return nil
+}
+
+// put puts the message of a submission on its queue.
+func (s Submitter) put(ctx context.Context, recorded store.Submission) error {
+	unsent := store.Unsent{JobID: recorded.JobID, Queue: recorded.Queue, Message: recorded.Message}
+	return sendFitting(ctx, s.Bucket, unsent, func(text string) error {
+		_, err := s.Queues.For(task.Priority(recorded.Priority)).Send(ctx, text, queue.SendOptions{})
+		return err
+	})
 }
 
 // sendFitting sends a recorded message with its identity; one that is too large for its queue as a claim check. Its identity,
