@@ -8,10 +8,6 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/nested"
 )
 
-// minPlainShare: a plain text with less than a third of the HTML version's characters is only a note that the
-// mail program can't show HTML.
-const minPlainShare = 3
-
 // body reads a text part that is shown.
 func (w *walker) body(h header, kind string, params map[string]string, r io.Reader, depth int) error {
 	path, err := w.files.Save(asText(kind, params, transferred(h, r)))
@@ -45,7 +41,7 @@ type versions struct {
 type attached struct{ path, name string }
 
 // alternative chooses between versions of one text (RFC 2046, section 5.1.4). It takes the plain text, because
-// its layout can't be mistaken for content, unless that is much shorter than the HTML version.
+// its layout can't be mistaken for content, unless that lacks much of what the HTML version says.
 func (w *walker) alternative(boundary string, r io.Reader, depth int) error {
 	var v versions
 	if err := w.collect(&v, boundary, r, depth); err != nil {
@@ -53,15 +49,15 @@ func (w *walker) alternative(boundary string, r io.Reader, depth int) error {
 	}
 	chosen, format := v.plain, extract.Text
 	if len(v.html) > 0 {
-		plain, err := w.letters(v.plain, extract.Text)
+		plain, err := w.words(v.plain, extract.Text)
 		if err != nil {
 			return err
 		}
-		page, err := w.letters(v.html, extract.HTML)
+		page, err := w.words(v.html, extract.HTML)
 		if err != nil {
 			return err
 		}
-		if plain*minPlainShare < page {
+		if !plain.says(page) {
 			chosen, format = v.html, extract.HTML
 		}
 	}
@@ -105,16 +101,16 @@ func (w *walker) collect(v *versions, boundary string, r io.Reader, depth int) e
 	})
 }
 
-// letters returns the number of characters in the versions.
-func (w *walker) letters(paths []string, format extract.Format) (int, error) {
-	sum := 0
+// words returns the words of the versions.
+func (w *walker) words(paths []string, format extract.Format) (*words, error) {
+	all := &words{seen: map[string]struct{}{}}
 	for _, path := range paths {
 		if err := w.read(path, format, func(b extract.Block) error { // a trial run: it emits nothing
-			sum += nested.Characters(b)
+			all.add(b)
 			return nil
 		}); err != nil {
-			return 0, err
+			return nil, err
 		}
 	}
-	return sum, nil
+	return all, nil
 }

@@ -17,7 +17,7 @@ import (
 )
 
 // version increases when the same message would produce other blocks.
-const version = 4
+const version = 5
 
 // New returns an extractor that reads texts and attachments with all. An unreadable attachment is not an error, but
 // a warning. Info.Properties has what the message states: author, recipients, cc, created (RFC 3339), message_id,
