@@ -26,7 +26,7 @@ const (
 )
 
 // New returns an extractor of separated values.
-func New() extract.Extractor { return extract.Func("native/csv", 3, read) }
+func New() extract.Extractor { return extract.Func("native/csv", 4, read) }
 
 func read(
 	ctx context.Context, src extract.Source, _ extract.Limits, emit extract.Emit,
@@ -37,39 +37,33 @@ func read(
 	}
 	defer func() { _ = rc.Close() }() // read-only
 	input := lineFeeds(bufio.NewReaderSize(rc, readBytes))
-	delimiter, header, err := sniff(input)
+	found, err := sniff(input)
 	if err != nil {
 		return extract.Info{}, err
 	}
-	if err := rows(ctx, input, delimiter, header, emit); err != nil {
+	if err := rows(ctx, input, found, emit); err != nil {
 		return extract.Info{}, err
 	}
 	return extract.Info{
-		Properties: map[string]string{"encoding": string(encoding), "delimiter": string(delimiter)},
+		Properties: map[string]string{"encoding": string(encoding), "delimiter": string(found.delimiter)},
 	}, nil
 }
 
-// sniff detects the delimiter and the header from the start of the file. It consumes only Excel's hint.
-func sniff(input *bufio.Reader) (delimiter rune, header bool, err error) {
-	delimiter = hinted(input)
+// sniff detects the layout from the start of the file. It consumes only Excel's hint.
+func sniff(input *bufio.Reader) (layout, error) {
+	delimiter := hinted(input)
 	start, err := input.Peek(sniffBytes)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return 0, false, taskerr.Errorf(taskerr.CorruptionDetected, "the table can't be read: %w", err)
+		return layout{}, taskerr.Errorf(taskerr.CorruptionDetected, "the table can't be read: %w", err)
 	}
-	if delimiter != 0 {
-		return delimiter, hasHeader(sample(string(start), delimiter)), nil
-	}
-	if delimiter = extract.Delimiter(string(start), true); delimiter == 0 {
-		delimiter = ','
-	}
-	return delimiter, hasHeader(sample(string(start), delimiter)), nil
+	return layoutOf(string(start), delimiter), nil
 }
 
 // sample returns the complete rows of start, which may end within a row.
 func sample(start string, delimiter rune) [][]string {
 	r := newReader(strings.NewReader(start), delimiter)
 	var rows [][]string
-	for len(rows) <= extract.ComparedRows {
+	for len(rows) <= maxTitles+extract.ComparedRows {
 		record, err := r.Read()
 		if err != nil {
 			break
@@ -128,9 +122,9 @@ func isNumber(s string) bool {
 	return err == nil
 }
 
-func rows(ctx context.Context, input io.Reader, delimiter rune, header bool, emit extract.Emit) error {
+func rows(ctx context.Context, input io.Reader, found layout, emit extract.Emit) error {
 	m := &meter{r: input}
-	reader := newReader(m, delimiter)
+	reader := newReader(m, found.delimiter)
 	table := extract.NewTableWriter(emit, extract.Block{})
 	for number := 1; ; number++ {
 		if err := ctx.Err(); err != nil {
@@ -149,13 +143,28 @@ func rows(ctx context.Context, input io.Reader, delimiter rune, header bool, emi
 				"row %d has more than %d columns: check that the file is a table",
 				number, maxColumns)
 		}
-		table.Row(cells(record), header && number == 1)
+		if number <= found.titles {
+			if err := title(record, emit); err != nil {
+				return err
+			}
+			continue
+		}
+		table.Row(cells(record), found.header && number == found.titles+1)
 		if table.Full() {
 			if err := table.Flush(); err != nil {
 				return err
 			}
 		}
 	}
+}
+
+// title emits the value of a row above the table.
+func title(record []string, emit extract.Emit) error {
+	text := strings.TrimSpace(strings.Join(record, " ")) // of values that are empty, but for one
+	if text == "" {
+		return nil
+	}
+	return emit(extract.Block{Kind: extract.Paragraph, Text: text})
 }
 
 func cells(record []string) []extract.Cell {
