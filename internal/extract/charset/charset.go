@@ -101,41 +101,51 @@ func DecodeNamed(head []byte) (string, Name) {
 }
 
 // Open opens a text file and returns its content as UTF-8 without a byte order mark. Without a mark it first
-// scans the whole file: if that is (nearly) valid UTF-8 it stays. Otherwise it is what Detect says, or windows-1252.
+// scans the whole file: if that is (nearly) valid UTF-8 it stays. Otherwise it is what Detect says, or what its letters
+// say, or windows-1252.
 func Open(path string) (io.ReadCloser, Name, error) {
+	text, name, _, err := OpenWarned(path)
+	return text, name, err
+}
+
+// OpenWarned is Open with the warnings about the encoding.
+func OpenWarned(path string) (text io.ReadCloser, name Name, warnings []string, err error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, "", fmt.Errorf("open text: %w", err)
+		return nil, "", nil, fmt.Errorf("open text: %w", err)
 	}
-	name, skip, err := guess(file)
+	name, skip, doubtful, err := guess(file)
 	if err == nil {
 		_, err = file.Seek(int64(skip), io.SeekStart)
 	}
 	if err != nil {
 		_ = file.Close() // read-only
-		return nil, "", fmt.Errorf("read text: %w", err)
+		return nil, "", nil, fmt.Errorf("read text: %w", err)
+	}
+	if doubtful {
+		warnings = []string{Doubt}
 	}
 	return struct {
 		io.Reader
 		io.Closer
-	}{transform.NewReader(file, name.encoding().NewDecoder()), file}, name, nil
+	}{transform.NewReader(file, name.encoding().NewDecoder()), file}, name, warnings, nil
 }
 
-func guess(r io.Reader) (Name, int, error) {
+func guess(r io.Reader) (name Name, skip int, doubtful bool, err error) {
 	head := make([]byte, 64<<10)
 	n, err := io.ReadFull(r, head)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return "", 0, err
+		return "", 0, false, err
 	}
 	head = head[:n]
 	if name, skip := FromBOM(head); name != "" {
-		return name, skip, nil
+		return name, skip, false, nil
 	}
 	if name := unmarkedUTF16(head); name != "" {
-		return name, 0, nil
+		return name, 0, false, nil
 	}
 	if name := special(head); name != "" {
-		return name, 0, nil
+		return name, 0, false, nil
 	}
 	var t tally
 	t.add(head)
@@ -147,10 +157,11 @@ func guess(r io.Reader) (Name, int, error) {
 			break
 		}
 		if err != nil {
-			return "", 0, err
+			return "", 0, false, err
 		}
 	}
-	return t.verdict(), 0, nil
+	name, doubtful = t.judge()
+	return name, 0, doubtful, nil
 }
 
 // tally counts the evidence for and against UTF-8. One broken byte in a long UTF-8 file must not turn all its
@@ -193,13 +204,8 @@ func (t *tally) add(piece []byte) {
 func (t *tally) undecided() bool { return t.invalid < 1000 || t.invalid*10 < t.multibyte }
 
 func (t *tally) verdict() Name {
-	if t.invalid == 0 || t.multibyte > 10*t.invalid {
-		return UTF8
-	}
-	if name, _ := Detect(t.sample); name != "" {
-		return name
-	}
-	return Windows1252
+	name, _ := t.judge()
+	return name
 }
 
 func notASCII(r rune) bool { return r >= utf8.RuneSelf }

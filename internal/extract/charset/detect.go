@@ -17,7 +17,7 @@ import (
 
 // detectable are the encodings that are detected by the frequency of their characters, by the detector's names, as the
 // WHATWG Encoding Standard names them. Those of Latin letters are not among them: their texts have few letters that
-// differ, which is too little to choose between them.
+// differ, which is too little for frequencies; see byLetters.
 var detectable = map[string]Name{
 	"IBM866": "ibm866", "Windows-1251": "windows-1251", "KOI8-R": "koi8-r", "ISO-8859-5": "iso-8859-5",
 	"MacCyrillic": "x-mac-cyrillic", "ISO-8859-7": "windows-1253", "Windows-1253": "windows-1253",

@@ -31,7 +31,7 @@ func New() extract.Extractor { return extract.Func("native/csv", 4, read) }
 func read(
 	ctx context.Context, src extract.Source, _ extract.Limits, emit extract.Emit,
 ) (extract.Info, error) {
-	rc, encoding, err := charset.Open(src.Path)
+	rc, encoding, warnings, err := charset.OpenWarned(src.Path)
 	if err != nil {
 		return extract.Info{}, err
 	}
@@ -46,6 +46,7 @@ func read(
 	}
 	return extract.Info{
 		Properties: map[string]string{"encoding": string(encoding), "delimiter": string(found.delimiter)},
+		Warnings:   warnings,
 	}, nil
 }
 

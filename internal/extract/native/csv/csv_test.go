@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/extract/charset"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/csv"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/nativetest"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
@@ -51,6 +52,24 @@ func TestExtract(t *testing.T) {
 				t.Errorf("got %+v, %v; want %d header rows", doc, err, tt.headers)
 			}
 		})
+	}
+}
+
+// TestEncoding: a table whose encoding is not known has a warning.
+func TestEncoding(t *testing.T) {
+	t.Parallel()
+	for file, want := range map[string]string{
+		"Nazwa;Region\nSp\xf3\xb3ka;\xa3\xf3dzkie\nZak\xb3ad;\xa6l\xb1skie\n\xafegluga p\xb3yn\xb9ca;Pomorze\n": charset.Doubt, // two at once
+		"Nazwa;Region\nSp\xf3\xb3ka;\xa3\xf3dzkie\nZak\xb3ad;\x8cl\xb9skie\n\xafegluga;Pomorze\n":               "",
+		"Ort;Stra\xdfe\nM\xfcnchen;K\xf6nigstra\xdfe\nK\xf6ln;M\xfchlg\xe4\xdfchen\n":                           "",
+	} {
+		doc, err := nativetest.Extract(t, csv.New(), extract.CSV, []byte(file), extract.Limits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(doc.Warnings, " "); got != want {
+			t.Errorf("%s read as %s: warnings %q, want %q", file, doc.Properties["encoding"], got, want)
+		}
 	}
 }
 

@@ -21,12 +21,12 @@ const (
 )
 
 // New returns an extractor of plain text. Blocks have a page only in a file with form feeds.
-func New() extract.Extractor { return extract.Func("native/text", 4, read) }
+func New() extract.Extractor { return extract.Func("native/text", 5, read) }
 
 func read(
 	ctx context.Context, src extract.Source, limits extract.Limits, emit extract.Emit,
 ) (extract.Info, error) {
-	rc, encoding, err := charset.Open(src.Path)
+	rc, encoding, warnings, err := charset.OpenWarned(src.Path)
 	if err != nil {
 		return extract.Info{}, err
 	}
@@ -36,7 +36,7 @@ func read(
 		return extract.Info{}, err
 	}
 	return extract.Info{
-		Pages: p.page, Properties: map[string]string{"encoding": string(encoding)},
+		Pages: p.page, Properties: map[string]string{"encoding": string(encoding)}, Warnings: warnings,
 	}, nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/extract/charset"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/nativetest"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/text"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
@@ -140,4 +141,22 @@ func FuzzFile(f *testing.F) {
 	f.Add([]byte("Title\n=====\n\ntext\f\nmore"))
 	f.Add([]byte("\xff\xfeG\x00"))
 	f.Fuzz(func(t *testing.T, file []byte) { nativetest.Fuzz(t, text.New(), extract.Text, file) })
+}
+
+// TestEncoding: a text whose encoding is not known has a warning; one in an encoding of its letters has none.
+func TestEncoding(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ file, encoding, want string }{
+		{"\xdeirketin y\xfdll\xfdk raporu haz\xfdrlanm\xfd\xfet\xfdr, \xe7al\xfd\xfe\xfdld\xfd.", "windows-1254", ""},
+		{"Die Kr\xe4ne m\xfcssen gr\xf6\xdfer werden.", "windows-1252", ""},
+		{"Die Kr\x84ne m\x81ssen gr\x94\xe1er werden: f\x81r \x94l.", "windows-1252", charset.Doubt}, // code page 850
+	} {
+		doc, err := nativetest.Extract(t, text.New(), extract.Text, []byte(tt.file), extract.Limits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(doc.Warnings, " "); got != tt.want || doc.Properties["encoding"] != tt.encoding {
+			t.Errorf("%q read as %s: warnings %q, want %q", tt.file, doc.Properties["encoding"], got, tt.want)
+		}
+	}
 }
