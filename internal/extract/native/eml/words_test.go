@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/extract/charset"
 )
 
 // order is what a shop writes as HTML.
@@ -44,6 +45,16 @@ func TestVersions(t *testing.T) {
 		if got := text(read(t, mail)); !strings.Contains(got, tt.want) || strings.Contains(got, tt.not) {
 			t.Errorf("%s: got\n%s\nwant %q and not %q", tt.what, got, tt.want, tt.not)
 		}
+	}
+}
+
+// TestWarnsOnce: the versions are read to compare them, and the chosen one again.
+func TestWarnsOnce(t *testing.T) {
+	t.Parallel()
+	doc := read(t, head+multi("alternative", "b",
+		"Content-Type: text/plain\n\nDie Kr\x84ne m\x81ssen gr\x94\xe1er werden: f\x81r \x94l.", page))
+	if len(doc.Warnings) != 1 || !strings.Contains(doc.Warnings[0], charset.Doubt) {
+		t.Errorf("warnings %q", doc.Warnings)
 	}
 }
 

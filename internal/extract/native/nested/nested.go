@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -217,13 +218,16 @@ func (r *Reader) warned(name string, warnings []string) {
 	}
 }
 
-// addWarning records a warning about a file at any depth.
+// addWarning records a warning about a file at any depth, once: a file may be read twice.
 func (r *Reader) addWarning(name, warning string) {
-	if len(r.warn) >= maxWarn {
+	warning = Shorten(name, maxName) + ": " + Shorten(warning, maxList)
+	switch {
+	case slices.Contains(r.warn, warning):
+	case len(r.warn) >= maxWarn:
 		r.unsaid++
-		return
+	default:
+		r.warn = append(r.warn, warning)
 	}
-	r.warn = append(r.warn, Shorten(name, maxName)+": "+Shorten(warning, maxList))
 }
 
 // FirstMissed is the first file that was not read, or has a warning, with the reason, or "".
