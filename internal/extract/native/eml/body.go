@@ -35,6 +35,7 @@ func (w *walker) show(path string, format extract.Format, depth int) error {
 // versions are the saved texts of a multipart/alternative, and the attachments among them.
 type versions struct {
 	plain, html []string
+	calendar    string // path of an invitation, or ""
 	other       []attached
 }
 
@@ -66,6 +67,11 @@ func (w *walker) alternative(boundary string, r io.Reader, depth int) error {
 			return err
 		}
 	}
+	if v.calendar != "" {
+		if err := w.invitation(v.calendar); err != nil {
+			return err
+		}
+	}
 	for _, a := range v.other {
 		if err := w.files.Attached(a.path, a.name, depth+2); err != nil {
 			return err
@@ -91,6 +97,10 @@ func (w *walker) collect(v *versions, boundary string, r io.Reader, depth int) e
 			} else {
 				v.plain = append(v.plain, path)
 			}
+			return err
+		case kind == "text/calendar" && !h.attached() && v.calendar == "":
+			var err error
+			v.calendar, err = w.files.Save(asText(kind, params, transferred(h, body)))
 			return err
 		case !h.attached() && (name == "" || decorative(h, kind) || kind == "text/calendar"):
 			return nil // another version of the same text, or decoration
