@@ -42,6 +42,14 @@ func (q *natsQueue) use(stream jetstream.Stream, consumer jetstream.Consumer) {
 // forget makes the next request look for stream and consumer again.
 func (q *natsQueue) forget() { q.use(nil, nil) }
 
+// anew forgets what belongs to a connection that is closed: streams and consumers are asked with it, and its subscriptions
+// have ended.
+func (q *natsQueue) anew() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.stream, q.consumer, q.news.sub = nil, nil, nil
+}
+
 // find returns stream and consumer, and asks the server for them once.
 func (q *natsQueue) find(ctx context.Context, w wire) (jetstream.Stream, jetstream.Consumer, error) {
 	q.mu.Lock()

@@ -115,30 +115,46 @@ func Open(login Login, o Options) (queue.Service, error) {
 	return s, nil
 }
 
-// connect returns the connection, and makes it at the first call. Each step of that takes at most the service's timeout.
+// connect returns the connection, and makes it at the first call, and when an error of the server that the client doesn't
+// know has closed it for good. Each step of that takes at most the service's timeout.
 func (s *service) connect() (*nats.Conn, jetstream.JetStream, error) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
+	conn, js, again, err := s.connectLocked()
+	s.mu.Unlock()
+	if again {
+		s.OnConnection(true, nil)
+	}
+	return conn, js, err
+}
+
+// connectLocked is connect. again: the connection is another one than before.
+func (s *service) connectLocked() (conn *nats.Conn, js jetstream.JetStream, again bool, err error) {
 	switch {
 	case s.closed:
-		return nil, nil, nats.ErrConnectionClosed
-	case s.conn != nil:
-		return s.conn, s.js, nil
+		return nil, nil, false, nats.ErrConnectionClosed
+	case s.conn != nil && !s.conn.IsClosed():
+		return s.conn, s.js, false, nil
 	}
 	conn, shared, err := natsconn.Connect(s.login.URL, s.Owner, s.Timeout, s.opts...)
 	if err != nil {
-		return nil, nil, &connectError{err}
+		return nil, nil, false, &connectError{err}
 	}
 	if shared != nil {
 		s.OnSharedInbox(shared)
 	}
-	js, err := jetstream.New(conn, jetstream.WithDefaultTimeout(s.Timeout))
-	if err != nil {
+	if js, err = jetstream.New(conn, jetstream.WithDefaultTimeout(s.Timeout)); err != nil {
 		conn.Close()
-		return nil, nil, err
+		return nil, nil, false, err
+	}
+	if again = s.conn != nil; again {
+		s.denial.clear()
+		s.failed = nil
+		for _, q := range s.queues {
+			q.anew()
+		}
 	}
 	s.conn, s.js = conn, js
-	return conn, js, nil
+	return conn, js, again, nil
 }
 
 // connectError is the failure of the first connection.
@@ -163,6 +179,11 @@ func (s *service) connection() []nats.Option {
 				s.OnConnection(false, err)
 			}
 		}),
+		nats.ClosedHandler(func(c *nats.Conn) {
+			if s.lost(c) {
+				s.OnConnection(false, c.LastError())
+			}
+		}),
 		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { s.failing(err) }),
 		nats.ReconnectHandler(func(*nats.Conn) {
 			s.denial.clear()
@@ -181,6 +202,13 @@ func (s *service) connection() []nats.Option {
 			}
 		}),
 	}
+}
+
+// lost reports whether a connection that has closed was the service's, and still needed.
+func (s *service) lost(c *nats.Conn) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return !s.closed && s.conn == c
 }
 
 // connected tells of the first connection; a second one may be made at once, for the sake of its inbox.

@@ -94,6 +94,48 @@ func TestSmallPayloads(t *testing.T) {
 	}
 }
 
+// TestClosedByTheServer: an error that the client does not know, such as of a limit that was lowered meanwhile, closes its
+// connection for good; the next request makes another, which knows the limit and hears of messages.
+func TestClosedByTheServer(t *testing.T) {
+	t.Parallel()
+	s := natstest.Start(t, nil)
+	news := make(chan struct{}, 100)
+	lost, again := make(chan error, 10), make(chan bool, 10)
+	q, js := jobs(t, s, nats.Options{OnMessage: func() { news <- struct{}{} }, OnConnection: func(up bool, err error) {
+		if up {
+			again <- true
+		} else {
+			lost <- err
+		}
+	}})
+	<-again // the first
+	_, err := q.Receive(t.Context(), 1, time.Minute)
+	must(t, err)
+	s.Reload(func(o *server.Options) { o.MaxPayload = 8 << 10 })
+	large := strings.Repeat("x", 20<<10)
+	if _, err := q.Send(t.Context(), large, queue.SendOptions{}); err == nil || errors.Is(err, queue.ErrTooLarge) {
+		t.Errorf("by the connection that knows the former limit: %v", err)
+	}
+	if err := <-lost; err == nil || !strings.Contains(strings.ToLower(err.Error()), "maximum payload") {
+		t.Errorf("lost because of %v", err)
+	}
+	if _, err := q.Send(t.Context(), large, queue.SendOptions{}); !errors.Is(err, queue.ErrTooLarge) {
+		t.Errorf("by the next: %v", err)
+	}
+	<-again
+	_, err = q.Receive(t.Context(), 1, time.Minute) // subscribes
+	must(t, err)
+	for len(news) > 0 {
+		<-news
+	}
+	_, err = js.Publish(t.Context(), "simple-process.jobs", []byte("small"))
+	must(t, err)
+	<-news
+	if m := await(t, q, time.Minute); m.Text != "small" {
+		t.Errorf("received %q", m.Text)
+	}
+}
+
 // TestConsumerOfOthers: a consumer that fits gets its owner noted; one of the same name for other messages keeps its
 // filter.
 func TestConsumerOfOthers(t *testing.T) {

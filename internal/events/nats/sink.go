@@ -103,7 +103,7 @@ func (s *Sink) denial(conn *nats.Conn) error {
 func (s *Sink) connected() (*nats.Conn, jetstream.JetStream, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.conn != nil {
+	if s.conn != nil && !s.conn.IsClosed() { // an error that the client doesn't know closes it for good
 		return s.conn, s.js, nil
 	}
 	conn, shared, err := connect(s.o, s.opts...)

@@ -82,6 +82,16 @@ func (s *Server) Restart() {
 	s.opts.Port = opts.Port
 }
 
+// Reload changes options of the running server, as its signal does.
+func (s *Server) Reload(edit func(*server.Options)) {
+	s.t.Helper()
+	edit(&s.opts)
+	opts := s.opts
+	if err := s.s.ReloadOptions(&opts); err != nil {
+		s.t.Fatalf("reload nats-server: %v", err)
+	}
+}
+
 // StartDenying starts a server with users whose password is their name, and who may not publish to some subjects.
 func StartDenying(t testing.TB, denied map[string]string) *Server {
 	t.Helper()
