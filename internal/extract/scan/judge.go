@@ -15,6 +15,7 @@ const (
 	reasonLayer       = "invisible text over an image"
 	reasonNoText      = "no text"
 	reasonLittle      = "little text"
+	reasonPicture     = "some text over a picture"
 	reasonGarbage     = "unreadable characters"
 	reasonImplausible = "implausible words"
 	reasonDamaged     = "the page's text can't be read"
@@ -30,6 +31,12 @@ const (
 	// fewOwn letters or more are not just a stamp, a page number or a scanner's name alone on a page image; a
 	// printed page has 1500 and more.
 	fewOwn = 200
+	// Over images that cover fullPicture of the page, the words may be a longer stamp on a scan, such as the note of an
+	// electronic signature: up to fewOverPicture letters, in print so small that its words take at most smallPrint of the
+	// page. The text of a slide over its background takes more.
+	fullPicture    = 0.5
+	fewOverPicture = 1000
+	smallPrint     = 0.05
 	// Without OCR to find out, a page with a picture and at least ownLetters letters is not a scan.
 	ownLetters = 40
 	// goodText and goodLayer are plausibilities of words. A layer was read from an image by a program, so
@@ -94,8 +101,22 @@ func judge(p pdf.PageText) assessment {
 		o.need, o.reason = needOCR, reasonImplausible
 	case o.letters < fewOwn:
 		o.need, o.reason = needLook, reasonLittle
+	case mayBeStamped(p, o.letters):
+		o.need, o.reason = needLook, reasonPicture
 	}
 	return o
+}
+
+// mayBeStamped reports whether a page with that many letters may be a scan, and its words a stamp on it.
+func mayBeStamped(p pdf.PageText, letters int) bool {
+	if p.Layer || p.Pictures < fullPicture || letters >= fewOverPicture {
+		return false
+	}
+	area := 0.0
+	for _, w := range p.Words {
+		area += (w.Box.Right - w.Box.Left) * (w.Box.Bottom - w.Box.Top)
+	}
+	return area <= smallPrint
 }
 
 // decide decides what to use of a page that OCR read, and emits the text that it takes from OCR. text is clean.

@@ -3,6 +3,7 @@ package scan_test
 import (
 	"context"
 	"errors"
+	"image"
 	"slices"
 	"strings"
 	"sync"
@@ -37,6 +38,13 @@ var (
 	}
 )
 
+// stamp is 290 letters.
+var stamp = []string{
+	"This document is a copy of the original, which was signed digitally by the", "judge of the court, and filed under the number of the case that is named on",
+	"the first page. To compare it with the original, visit the site of the", "court, choose the link for documents of third parties, and enter the code",
+	"that is printed on the back of this page below the seal of the clerk.",
+}
+
 // answering returns an engine that reads the words, with the confidence, on every page.
 func answering(confidence float64, words string) engine {
 	return func(context.Context, ocr.Image) (ocr.Page, error) {
@@ -55,6 +63,10 @@ func answering(confidence float64, words string) engine {
 func TestDecisions(t *testing.T) {
 	t.Parallel()
 	picture := ocrtest.Scan(t, 0, letter...).Gray
+	shade := image.NewGray(image.Rect(0, 0, 100, 140))
+	for i := range shade.Pix {
+		shade.Pix[i] = uint8(255 - i/140)
+	}
 	const read = "what OCR has read on this page"
 	good, bad := answering(0.9, read), answering(0.4, "wrtzp sdfgh jklmn bvcxz qwrtp lkjhg fdspm nbvcx")
 	for name, tt := range map[string]struct {
@@ -101,6 +113,24 @@ func TestDecisions(t *testing.T) {
 			ocrtest.Page{Image: picture, Lines: []string{"ABC-0001"}},
 			good, extract.PageMixed,
 			"little text", "ABC-0001 " + read,
+		},
+		"a long stamp on a scan": {
+			ocrtest.Page{Image: picture, Lines: stamp, Points: [2]float64{1190, 1684}},
+			good, extract.PageMixed,
+			"some text over a picture", "This document is a copy",
+		},
+		"small text over a picture of nothing": {
+			ocrtest.Page{Image: shade, Lines: stamp, Points: [2]float64{1190, 1684}},
+			nil, extract.PageNative,
+			"some text over a picture; there is nothing else to read", "This document is a copy",
+		},
+		"a slide over a picture": {
+			ocrtest.Page{Image: picture, Lines: stamp, Points: [2]float64{720, 405}},
+			nil, extract.PageNative, "text", "This document is a copy",
+		},
+		"a printed page over a picture": {
+			ocrtest.Page{Image: picture, Lines: slices.Repeat(stamp, 4), Points: [2]float64{1190, 1684}},
+			nil, extract.PageNative, "text", "This document is a copy",
 		},
 		"a title on a picture": {
 			ocrtest.Page{Image: picture, Lines: []string{"Our harbour"}},

@@ -15,7 +15,7 @@ import (
 )
 
 // version increases when the same page would produce other blocks.
-const version = 5
+const version = 6
 
 // Options limit the cost of a document. The zero value is ready to use.
 type Options struct {
@@ -39,7 +39,8 @@ type PDF interface {
 //
 // A page needs OCR if it has no text, or text that can't be what a reader sees: see judge and plausibility. A
 // page with little text, such as a stamp, is examined and read if it shows more than that; its own text then
-// stays. The result of OCR is only used if it is better than the file's text.
+// stays. So is a page that is a picture with more text in small print, such as the note of an electronic
+// signature. The result of OCR is only used if it is better than the file's text.
 //
 // A page that can't be rendered or read is left out, and the document continues. Info.PageLog has the decision
 // on every page. Info.Properties has:

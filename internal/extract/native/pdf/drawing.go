@@ -156,6 +156,7 @@ func (p *page) draw(d *content.Drawing) {
 	if d == nil {
 		return
 	}
+	p.pictures = coveredBy(d.Images, d.Width, d.Height)
 	p.sizeAs(&runPage{width: d.Width, height: d.Height})
 	if abs(d.Width-p.width) > 1.5 || abs(d.Height-p.height) > 1.5 {
 		return

@@ -75,9 +75,10 @@ type page struct {
 	skew          float64 // of its image, see Reading
 	mirrored      bool    // left and right are exchanged
 
-	chars, garbage int  // see PageText
-	layer          bool // see PageText
-	invisible      int  // see PageText
+	chars, garbage int     // see PageText
+	layer          bool    // see PageText
+	invisible      int     // see PageText
+	pictures       float64 // see PageText
 	answer         Answer
 	known          *vocabulary // of the document
 }

@@ -29,6 +29,8 @@ type PageText struct {
 	// scanning programs make it. Other invisible words are not part of a page.
 	Layer     bool
 	Invisible int // words that were omitted because they are invisible
+	// Pictures is the fraction of the page that images cover, 0-1; zero also where that is not known.
+	Pictures float64
 }
 
 // Word is a word and its position on the page.
@@ -50,7 +52,7 @@ type Answer struct {
 func (p *page) text() PageText {
 	t := PageText{
 		Number: p.number, Width: p.width, Height: p.height, Chars: p.chars, Garbage: p.garbage,
-		Layer: p.layer, Invisible: p.invisible, Words: make([]Word, len(p.words)),
+		Layer: p.layer, Invisible: p.invisible, Pictures: p.pictures, Words: make([]Word, len(p.words)),
 	}
 	if p.turned == fromUpwards || p.turned == fromDownwards {
 		t.Width, t.Height = t.Height, t.Width

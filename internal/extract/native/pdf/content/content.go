@@ -22,6 +22,7 @@ type Drawing struct {
 	Fills         []Fill
 	Dots          []Box // small round shapes, such as the bullets of lists
 	Marks         []Box // small shapes that are neither lines nor rectangles, such as those that tick a box
+	Images        []Box // where it shows images
 	Texts         []Text
 	Unknown       bool // there is text that Texts may lack
 }
@@ -54,6 +55,7 @@ const (
 	maxHeld      = 16 << 20 // bytes of memory, about: of the operands of an operator
 	maxPath      = 40_000   // corners
 	maxLines     = 30_000
+	maxImages    = 10_000 // of a page; a scan may be an image for each row of its dots
 )
 
 // ErrTooMuch reports a page that draws more than a document does, such as a map.
@@ -156,6 +158,7 @@ func (in *interpreter) run(r io.Reader, resources object.Dict) error {
 			return fmt.Errorf("read the content of a page: %w", context.Cause(in.ctx))
 		}
 		if op == "BI" {
+			in.image()
 			err = l.SkipImage()
 		} else {
 			err = in.operate(op, l.Shown())
@@ -237,44 +240,6 @@ func (in *interpreter) external() {
 	if v, ok := in.file.Number(d["CA"]); ok {
 		in.state.stroke.hidden = v < least
 	}
-}
-
-// object draws a form (8.10). Images are not drawn.
-func (in *interpreter) object() error {
-	if len(in.operands) == 0 || in.forms >= maxForms {
-		return nil
-	}
-	name, _ := in.operands[0].object.(object.Name)
-	form, ok := in.file.Resolve(in.file.Dict(in.resources["XObject"])[name]).(*object.Stream)
-	if !ok || in.file.Name(form.Dict["Subtype"]) != "Form" {
-		return nil
-	}
-	m, ok := in.reader.matrix(form.Dict["Matrix"])
-	if !ok {
-		m = identity
-	}
-	return in.form(form, m)
-}
-
-// form draws a form that m maps to what is around it.
-func (in *interpreter) form(form *object.Stream, m matrix) error {
-	r, err := in.file.Reader(form)
-	if err != nil {
-		return nil //nolint:nilerr // it is missing
-	}
-	outer, saved, path := in.state, in.saved, in.path
-	text, line := in.textMatrix, in.lineMatrix // a form within a line should not be, and is
-	in.forms++
-	in.saved, in.path = nil, nil
-	in.state.matrix = m.times(in.state.matrix)
-	if b, ok := in.file.Rectangle(form.Dict["BBox"]); ok {
-		in.state.clip = in.state.clip.intersect(in.state.matrix.around(b))
-	}
-	err = in.run(r, in.file.Dict(form.Dict["Resources"]))
-	in.state, in.saved, in.path = outer, saved, path
-	in.textMatrix, in.lineMatrix = text, line
-	in.forms--
-	return err
 }
 
 // finite reports whether a box has only usable numbers.

@@ -107,3 +107,23 @@ func TestBounds(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// An image is noted where it is shown, be it within the content or in a form, unless it is transparent.
+func TestImages(t *testing.T) {
+	t.Parallel()
+	const image = " BI /W 1 /H 1 /BPC 8 /CS /G ID x EI Q "
+	for name, c := range map[string]struct{ stream, form, page, want string }{
+		"on the page":  {stream: "q 50 0 0 30 10 20 cm" + image, want: "[{10 50 60 80}]"},
+		"lying":        {stream: "q 0 50 -30 0 40 20 cm" + image, want: "[{10 30 40 80}]"},
+		"turned page":  {stream: "q 50 0 0 30 10 20 cm" + image, page: "/Rotate 90", want: "[{20 10 50 60}]"},
+		"clipped":      {stream: "0 0 30 100 re W n q 50 0 0 30 10 20 cm" + image, want: "[{10 50 30 80}]"},
+		"in a form":    {stream: "/X Do", form: "q 500 0 0 500 0 0 cm" + image, want: "[{100 50 150 100}]"},
+		"transparent":  {stream: "/Clear gs q 50 0 0 30 10 20 cm" + image, want: "[]"},
+		"off the page": {stream: "q 50 0 0 30 900 20 cm" + image, want: "[]"},
+	} {
+		d, err := draw(t.Context(), c.stream, c.form, c.page)
+		if err != nil || fmt.Sprint(d.Images) != c.want {
+			t.Errorf("%s: got %v, want %s (%v)", name, d.Images, c.want, err)
+		}
+	}
+}
