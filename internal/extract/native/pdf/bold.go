@@ -74,7 +74,7 @@ func changesFont(prev, l line, usual, right float64) bool {
 func (l line) indents(prev line) bool {
 	words := prev.words()
 	edge := prev.left
-	if len(words) > 1 && (isBullet(words[0]) || ordinal.MatchString(words[0].text)) {
+	if len(words) > 1 && !words[0].backwards && (isBullet(words[0]) || ordinal.MatchString(words[0].text)) {
 		edge = words[1].left
 	}
 	d := l.left - prev.left

@@ -10,8 +10,8 @@ import (
 )
 
 // Poppler prints words with boxes in visual order, from left to right. Right-to-left text is converted to
-// reading order: here the characters of a word, and the words of a line by mirroring the layout of pages with
-// such text, so that all layout rules hold for them as well.
+// reading order: here the characters of a word, and the words of a line by mirroring the layout of pages with mostly
+// such text, so that all layout rules hold for them as well. For other pages see turnParts.
 
 // rightToLeft reports whether a letter belongs to a right-to-left script.
 func rightToLeft(r rune) bool {
@@ -75,19 +75,19 @@ func reverseNumbers(reversed []string) {
 	}
 }
 
-// reverseRuns reverses each run of items for which against is true.
-func reverseRuns[T any](items []T, against func(T) bool) {
-	for start := 0; start < len(items); start++ {
+// reverseRuns reverses each run of words for which against is true, and which no word ends.
+func reverseRuns(words []word, against, ends func(word) bool) {
+	for start := 0; start < len(words); {
 		end := start
-		for end < len(items) && against(items[end]) {
+		for end < len(words) && against(words[end]) && (end == start || !ends(words[end-1])) {
 			end++
 		}
-		slices.Reverse(items[start:end])
-		start = max(start, end)
+		slices.Reverse(words[start:end])
+		start = max(start+1, end)
 	}
 }
 
-// mirror flips a page whose words are mostly right-to-left.
+// mirror flips a page whose words are mostly right-to-left, or turns what is right-to-left on another.
 func (p *page) mirror() {
 	rtl, ltr := 0, 0
 	for _, w := range p.words {
@@ -98,6 +98,7 @@ func (p *page) mirror() {
 		}
 	}
 	if rtl <= ltr {
+		p.turnParts()
 		return
 	}
 	p.mirrored = true
@@ -142,17 +143,23 @@ func (p *page) turnLines() {
 // turnRuns exchanges what is before and after the numbers and Latin words that were printed from left to right
 // within a right-to-left line, as in ".2023", "%3.5" and ".A".
 func turnRuns(line []word) {
-	for start := 0; start < len(line); start++ {
+	for start := 0; start < len(line); {
 		end := start
 		for end < len(line) && !line[end].rtl {
+			if end > start && areApart(line[end-1].text, line[end].text) {
+				line[end].apart = true
+				break
+			}
 			end++
 		}
 		if end == start {
+			start++
 			continue
 		}
 		first, last := &line[start], &line[end-1]
 		before := punctuationBefore(first.text)
 		after := turned(punctuationBefore(turned(last.text)))
+		after = after[strings.LastIndexByte(after, '%')+1:] // in Hebrew, a percent sign is printed behind its number
 		if len(before) < len(first.text) && len(after) < len(last.text) {
 			first.text = first.text[len(before):]
 			last.text = last.text[:len(last.text)-len(after)]
@@ -161,6 +168,15 @@ func turnRuns(line []word) {
 		}
 		start = end
 	}
+}
+
+// areApart reports whether two words that were printed from left to right are not of one run, since the second one is read
+// first: there is a bracket between them that opens towards the left, or a comma before the second one.
+func areApart(left, right string) bool {
+	last, _ := utf8.DecodeLastRuneInString(left)
+	first, _ := utf8.DecodeRuneInString(right)
+	return strings.ContainsRune("([{«", last) && !isPunctuation(left) ||
+		strings.ContainsRune(")]}»,;،؛", first) && !isPunctuation(right)
 }
 
 // punctuationBefore returns the punctuation that a word starts with. A sign, or a mark of an address, belongs to it.
@@ -226,17 +242,4 @@ func faceInwards(s string) string {
 		}
 	}
 	return string(runes)
-}
-
-// inReadingOrder reverses the runs of words that read against their line's direction.
-func inReadingOrder(words []word) []word {
-	against := func(w word) bool {
-		return w.rtl != w.mirrored && (w.rtl || letters(w.text) > 0 || isNumeric(w.text))
-	}
-	if !slices.ContainsFunc(words, against) {
-		return words
-	}
-	words = slices.Clone(words)
-	reverseRuns(words, against)
-	return words
 }

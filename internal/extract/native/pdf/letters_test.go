@@ -89,6 +89,8 @@ func TestNumbersWithinRightToLeftLines(t *testing.T) {
 		"12/03/2024 خيرات":   "تاريخ 12/03/2024",
 		"جئاتنلا .A":         "A. النتائج",
 		"مق info@a.org بتكا": "اكتب info@a.org قم",
+		".)ABC( 2024 תנש":    "שנת 2024 (ABC).",
+		"13 ,12 םיפיעס":      "סעיפים 12, 13",
 	} {
 		p := &page{width: 600, height: 800}
 		left := 0.0

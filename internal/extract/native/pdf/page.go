@@ -45,6 +45,8 @@ type word struct {
 	order     int    // position in the page's content stream, from 0
 	rtl       bool   // of a right-to-left script
 	mirrored  bool   // its page is mirrored
+	apart     bool   // it is read before the word left of it, though both read from left to right within a line that doesn't
+	backwards bool   // it is in what reads from right to left on a page that is not mirrored
 	invisible bool   // it is not drawn
 	numbers   bool   // it is the number of a listing's line
 	target    string // of the link that it is in

@@ -167,7 +167,7 @@ func (sp *splitter) starts(r region, i int, cur *piece, leading float64) (bool, 
 		return true, bulletMarker
 	}
 	fresh := cur == nil || sp.parted(r, i, cur, leading)
-	if len(words) > 1 && ordinal.MatchString(words[0].text) {
+	if len(words) > 1 && !words[0].backwards && ordinal.MatchString(words[0].text) {
 		opens := fresh || endsSentence(cur.lines[len(cur.lines)-1].text())
 		if sp.opensList(r.left, words, opens, l.size) {
 			return true, words[0].text
@@ -199,7 +199,7 @@ func (sp *splitter) parted(r region, i int, cur *piece, leading float64) bool {
 		return true
 	case l.centerY()-prev.centerY() > 1.3*usual, l.centerY() < prev.centerY(), l.left > prev.right, prev.left > l.right:
 		return true
-	case entryLine(prev.words()):
+	case entryLine(prev.words()), turnsAround(prev.words(), l.words()):
 		return true
 	}
 	right := rightAround(r.lines, i)

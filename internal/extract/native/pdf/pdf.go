@@ -20,7 +20,7 @@ import (
 
 const (
 	name    = "native/pdf"
-	version = 15
+	version = 16
 
 	// rangePages is how many pages one run of poppler reads. Its memory grows with them, and Limits.Time
 	// applies to each run.
