@@ -6,11 +6,13 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/seed-7227ef26/async-worker/internal/stack/leaktest"
 	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
+	"github.com/seed-7227ef26/async-worker/internal/task"
 	"github.com/seed-7227ef26/async-worker/queue"
 	"github.com/seed-7227ef26/async-worker/queue/pgmq"
 	"github.com/seed-7227ef26/async-worker/queue/queuetest"
@@ -66,6 +68,32 @@ func TestForeignMessages(t *testing.T) {
 	must(t, err)
 	if len(got) != 1 || got[0].Text != `{"task_id": "a"}` {
 		t.Errorf("%v", got)
+	}
+}
+
+// TestGiantMessages: of a text that is longer than any task's no more is read than shows that; those behind it come, too.
+func TestGiantMessages(t *testing.T) {
+	t.Parallel()
+	url, conn := install(t)
+	service := open(t, url)
+	defer service.Close()
+	q := service.Queue("acme-tasks")
+	must(t, q.Ensure(t.Context()))
+	for _, message := range []string{"to_jsonb(repeat('ü', 3000000))", "jsonb_build_object('a', repeat('x', 3000000))", "to_jsonb('small'::text)"} {
+		_, err := conn.Exec(t.Context(), "select pgmq.send('acme-tasks', "+message+")")
+		must(t, err)
+	}
+	peeked, err := q.Peek(t.Context(), 3)
+	must(t, err)
+	got, err := q.Receive(t.Context(), 3, time.Minute)
+	must(t, err)
+	if len(peeked) != 3 || len(got) != 3 || got[2].Text != "small" {
+		t.Fatalf("peeked %d and received %d messages", len(peeked), len(got))
+	}
+	for _, m := range got[:2] {
+		if n := utf8.RuneCountInString(m.Text); n != task.MaxBytes+1 {
+			t.Errorf("%d characters of a giant message", n)
+		}
 	}
 }
 

@@ -85,8 +85,11 @@ const (
 	held = `held as materialized (select m.msg_id from %[1]s m where m.msg_id = (($1) ->> 'id')::bigint
 		and m.read_ct = (($1) ->> 'receipt')::int for update)`
 
-	// shown is a message m. Others send objects.
+	// shown is a message m. Others send objects, of any size: more of a text than any task has is not read, because the texts
+	// of a batch have to fit into one JSON value, which has a limit, and into memory.
 	shown = `jsonb_build_object('id', m.msg_id::text, 'dequeue_count', m.read_ct, 'inserted_at', m.enqueued_at,
 		'expires_at', m.expires_at,
-		'text', case jsonb_typeof(m.message) when 'string' then m.message #>> '{}' else m.message::text end)`
+		'text', left(case jsonb_typeof(m.message) when 'string' then m.message #>> '{}' else m.message::text end, ` + mostText + `))`
+
+	mostText = "1048577" // characters: task.MaxBytes and one, so that a longer text is still too long
 )
