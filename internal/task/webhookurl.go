@@ -120,7 +120,7 @@ func hideLoose(text string) string {
 	if !strings.Contains(strings.ToLower(text), "webhook_url") {
 		return text
 	}
-	loose := regexp.MustCompile(`(?i)(webhook_url[\\'"]*\s*[:=]\s*[\\'"]*)([\[{(][^\]})]*.?|[^\s'"&]+)`)
+	loose := regexp.MustCompile(`(?i)(webhook_url[\\'"\]]*\s*(?:=>|[:=])\s*[ub]?[\\'"]*)([\[{(][^\]})]*.?|[^\s'"&]+)`)
 	return loose.ReplaceAllStringFunc(text, func(found string) string {
 		parts := loose.FindStringSubmatch(found)
 		return parts[1] + hidden(parts[2])
