@@ -22,6 +22,9 @@ var fileEndings = map[string]bool{
 	".json": true, ".xml": true, ".html": true, ".htm": true, ".pdf": true, ".txt": true, ".csv": true,
 }
 
+// version is a version or scale after the sign: @3.7.1, @2x.
+var version = pattern.New(`(?i)@v?[0-9]{1,2}x?\.`)
+
 func emails(text string) (found [][2]int) {
 	for _, m := range email.FindAllStringIndex(text, -1) {
 		// A leading quotation or list mark is not part of the address.
@@ -29,8 +32,12 @@ func emails(text string) (found [][2]int) {
 		for start < end && strings.ContainsRune(".'*/=?^{|}~&#$%!", rune(text[start])) {
 			start++
 		}
-		// A file may be named after an address: ada@example.org.pdf.
-		if ending := path.Ext(text[start:end]); fileEndings[strings.ToLower(ending)] {
+		// A file may be named after an address: ada@example.org.pdf; but jquery@3.7.1.min.js and plan@v2.final.zip are none.
+		ending := strings.ToLower(path.Ext(text[start:end]))
+		if (fileEndings[ending] || ending == ".zip" || ending == ".py") && version.MatchString(text[start:end]) {
+			continue
+		}
+		if fileEndings[ending] {
 			end -= len(ending)
 		}
 		address := text[start:end]

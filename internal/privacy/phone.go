@@ -22,6 +22,9 @@ var (
 // sum is an amount with a sign and thousands in groups: +1 234 567,89.
 var sum = pattern.New(`^\+[0-9]{1,3}(?:[ .][0-9]{3})+[.,][0-9]{1,2}(?:[^0-9]|$)`)
 
+// date is a day: call 2024-01-05 12:30.
+var date = pattern.New(`^(?:[0-9]{4}[-/][0-9]{1,2}[-/][0-9]{1,2}|[0-9]{1,2}[./][0-9]{1,2}[./][0-9]{4})(?:[^0-9]|$)`)
+
 // separators may be between the groups of a number, not at its end.
 const separators = " .-/("
 
@@ -31,15 +34,23 @@ const extension = `(?: ?(?:x|ext\.?|#) ?[0-9]{1,6})?`
 const (
 	minPhone = 7  // digits of the shortest number with its country code
 	maxPhone = 15 // of the longest (E.164, 6.2.1)
+	mostCuts = 5  // of a match: its extension and four groups
 	lookBack = 40 // bytes before a number that are searched for a word that identifies it
 )
 
 func phones(text string) (found [][2]int) {
 	add := func(pattern *pattern.Pattern, sure func(start, end int) bool) {
-		for _, m := range pattern.FindAllStringIndex(text, -1) {
-			if end := phoneEnd(text, m[0], m[1], sure); end > 0 {
-				found = append(found, [2]int{m[0], end})
+		for at := 0; ; {
+			m := pattern.FindStringIndex(text[at:])
+			if m == nil {
+				return
 			}
+			start, next := at+m[0], at+m[1]
+			if end := phoneEnd(text, start, next, sure); end > 0 {
+				found = append(found, [2]int{start, end})
+				next = end // another may follow
+			}
+			at = next
 		}
 	}
 	add(international, func(start, end int) bool {
@@ -47,7 +58,9 @@ func phones(text string) (found [][2]int) {
 	})
 	add(northAmerican, func(int, int) bool { return true })
 	add(french, func(start, end int) bool { return !isDate(text[start:end]) && !inRow(text, start, end) })
-	add(national, func(start, _ int) bool { return called.MatchString(text[max(start-lookBack, 0):start]) })
+	add(national, func(start, end int) bool {
+		return !date.MatchString(text[start:end]) && called.MatchString(text[max(start-lookBack, 0):start])
+	})
 	return found
 }
 
@@ -57,7 +70,7 @@ func phoneEnd(text string, start, end int, sure func(start, end int) bool) int {
 	if sum.MatchString(text[start:min(end+4, len(text))]) {
 		return 0
 	}
-	for {
+	for range mostCuts {
 		end = start + len(strings.TrimRight(text[start:end], separators))
 		main := strings.TrimRight(inHouse.ReplaceAllString(text[start:end], ""), separators)
 		n := len(digitsOf(main))
@@ -73,6 +86,7 @@ func phoneEnd(text string, start, end int, sure func(start, end int) bool) int {
 		}
 		end = start + len(strings.TrimRight(main, "0123456789)"))
 	}
+	return 0
 }
 
 // callingCode reports whether a number begins with a country code (ITU-T E.164.D).
