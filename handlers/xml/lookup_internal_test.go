@@ -84,6 +84,9 @@ func TestLookup(t *testing.T) {
 		{"IBAN | DE89 | 3704 | 0044 | 0532 | 0130 | 00", "DE89370400440532013000", false, true},
 		// Amounts as texts, which have lost or got a mark or a sign.
 		{"Total 2,876.11 EUR", "287611", false, false},
+		{"Total 500 EUR", "5.00 EUR", false, false},
+		{"Total JPY 1000", "JPY 10.00", false, false},
+		{"12 | 345.00 EUR", "12,345.00 EUR", false, false},
 		{"Total 2,876.11 EUR", "EUR 287611", false, false},
 		{"Total EUR 2,876.11", "EUR 287611", false, false},
 		{"Total EUR 2,876.11", "EUR287611", false, false},

@@ -101,7 +101,8 @@ func (s spelling) divides(name spelling, from int) bool {
 		return false
 	}
 	for i := 1; i < len(name.text); i++ {
-		if s.gaps[from+i] >= decimal && name.gaps[i] == joined {
+		there, here := s.gaps[from+i], name.gaps[i]
+		if (there == decimal) != (here == decimal) || (there == cells) != (here == cells) {
 			return true
 		}
 	}
