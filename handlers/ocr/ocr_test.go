@@ -147,7 +147,7 @@ func TestDocumentsOfOtherKinds(t *testing.T) {
 	want := map[string]string{
 		"markdown": "<!-- page 1 -->\n\n# Ducks\n\nThey swim.\n\n| a | b |\n| - | - |\n| 1 | 2 |\n",
 		"text":     "Ducks\n\nThey swim.\n\na\tb\n1\t2\n\f",
-		"json":     `{"schema_version":1,"filename":"notes.md","source_format":"markdown","ocr_engine":"native/markdown@4","pages":[` + "\n" + `{"page":1,"rotation":0,"blocks":[{"type":"heading","text":"Ducks","level":1},`,
+		"json":     `{"schema_version":1,"filename":"notes.md","source_format":"markdown","ocr_engine":"native/markdown@5","pages":[` + "\n" + `{"page":1,"rotation":0,"blocks":[{"type":"heading","text":"Ducks","level":1},`,
 		"hocr": "<p class=\"ocr_par\" id=\"par_1_2\">\n    <span class=\"ocr_line\" id=\"line_1_2\">They " +
 			"swim.</span>\n",
 	}

@@ -65,6 +65,7 @@ const (
 const (
 	fewOddities = 3  // bytes that don't fit: less are not judged
 	oddShare    = 25 // at least one in this many doesn't fit windows-1252
+	fewKinds    = 2  // different letters that windows-1252 doesn't have: less are not judged
 	someLetters = 12 // bytes that have one of the common letters of their language
 	strayShare  = 50 // and at most one in this many fits no letter of the alphabet
 )
@@ -93,6 +94,10 @@ func highBytes(text []byte) *high {
 		h.all++
 		if before && after {
 			h.between[b]++
+		}
+		if r := charmap.Windows1252.DecodeByte(b); r != unicode.ReplacementChar && !unicode.IsLetter(r) && between(r) {
+			run = 0 // blanks, dashes and bullets, in any number
+			continue
 		}
 		switch run++; {
 		case run == 3:
@@ -125,6 +130,9 @@ func (h *high) fit(table *charmap.Charmap, letters string) (fits, strays int) {
 	return fits, strays
 }
 
+// between reports whether a character is found between words, in rows: a blank, a dash, a dot.
+func between(r rune) bool { return joins(r) || strings.ContainsRune("•", r) }
+
 // joins reports whether a character is found between the letters of a word, or of two.
 func joins(r rune) bool {
 	return strings.ContainsRune("’‘´–—…·«»،؛؟\u00A0\u00AD\u200C\u200D\u200E\u200F", r)
@@ -140,7 +148,7 @@ func byLetters(h *high) Name {
 	most := 0
 	for _, a := range alphabets {
 		fits, strays := h.fit(a.table, a.letters)
-		if strays*strayShare > fits || fits <= most || h.differing(a.table) < fewOddities {
+		if strays*strayShare > fits || fits <= most || h.kinds(a.table, a.letters) < fewKinds {
 			continue
 		}
 		if a.letters == arabic && !h.foreign() {
@@ -165,15 +173,18 @@ func (h *high) isWestern() bool {
 	return false
 }
 
-// differing returns how many bytes mean something else than in windows-1252.
-func (h *high) differing(table *charmap.Charmap) int {
-	n := 0
+// kinds returns how many different letters of the alphabet a text has that are something else in windows-1252. One, however
+// often, says nothing: the ñ of a name in a text without other such letters is a Polish ń.
+func (h *high) kinds(table *charmap.Charmap, letters string) int {
+	kinds := map[rune]bool{}
 	for b := 0x80; b < 0x100; b++ {
-		if table.DecodeByte(byte(b)) != charmap.Windows1252.DecodeByte(byte(b)) {
-			n += h.near[b]
+		r := table.DecodeByte(byte(b))
+		if h.near[b] > 0 && r != charmap.Windows1252.DecodeByte(byte(b)) &&
+			(strings.ContainsRune(letters, r) || strings.ContainsRune(letters, unicode.ToLower(r))) {
+			kinds[unicode.ToLower(r)] = true
 		}
 	}
-	return n
+	return len(kinds)
 }
 
 // foreign reports whether whole words are beyond ASCII, as in no language of Latin letters.
@@ -184,7 +195,7 @@ func (h *high) foreign() bool { return h.runs >= 2*fewOddities && h.runs*3 >= h.
 func (h *high) doubtful() bool {
 	symbols := 0
 	for b := 0x80; b < 0x100; b++ {
-		if r := charmap.Windows1252.DecodeByte(byte(b)); !unicode.IsLetter(r) && !joins(r) {
+		if r := charmap.Windows1252.DecodeByte(byte(b)); !unicode.IsLetter(r) && !between(r) {
 			symbols += h.between[b]
 		}
 	}

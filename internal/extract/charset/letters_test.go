@@ -4,6 +4,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract/charset"
@@ -15,7 +16,7 @@ var byLetters = []struct{ label, text string }{
 	{"iso-8859-2", "Najemca płaci czynsz do dziesiątego dnia miesiąca. Żuraw w porcie się spóźnił, więc wyładunek przełożono.\n"},
 	{"windows-1250", "Nájemce platí nájemné do desátého dne v měsíci. Jeřáb v přístavu měl zpoždění, vykládka začne později.\n"},
 	{"windows-1250", "Nájomca platí nájomné do desiateho dňa v mesiaci. Žeriav v prístave meškal, vykládka sa začne neskôr, ľahko.\n"},
-	{"windows-1250", "A bérlő a hónap első napján fizeti a bérleti díjat. A kikötői daru késett, ezért a kirakodás később kezdődik.\n"},
+	{"windows-1250", "A bérlő a hónap első napján fizeti a bérleti díjat. A kikötői daru késett, ezért a gyűjtés később kezdődik.\n"},
 	{"windows-1250", "Chiriaşul plăteşte chiria până în a zecea zi a lunii. Macaraua din port a întârziat, descărcarea începe mâine.\n"},
 	{"windows-1250", "Zakupac plaća najamninu do desetog dana u mjesecu. Dizalica u luci kasni, pa će iskrcaj početi sljedeći dan, još češće kasni; plaća će ići računom, kuća i vrć.\n"},
 	{"windows-1254", "Şirketimizin yıllık raporu İstanbul şubesinde hazırlanmıştır. Çalışanların ücretleri artırılmıştır.\n"},
@@ -31,6 +32,14 @@ var byLetters = []struct{ label, text string }{
 	{"windows-1252", "Leigjandi greiðir leigu fyrsta dag hvers mánaðar. Þetta er í höfninni, það býr þar fólk. Ýmsir þættir, æðri.\n"},
 	{"windows-1252", "O locatário paga até o décimo dia do mês. As opções não são três, avó à praça, após a reunião de março.\n"},
 	{"windows-1252", "Üürnik maksab üüri kümnendaks päevaks. Sadama kraana jäi hiljaks, laadimine algab õhtul, žürii, šokk.\n"},
+	{"windows-1252", strings.Repeat("During El Niño years the rain fails. ", 12)},
+	{"windows-1252", strings.Repeat("MUÑOZ PEREZ;LOGROÑO\n", 6)},
+	{"windows-1252", strings.Repeat("Naïve Bayes. ", 12)},
+	{"windows-1252", strings.Repeat("Cæsar. ", 12)},
+	{"windows-1252", strings.Repeat("An œdema. ", 12)},
+	{"windows-1252", strings.Repeat("\u00a0\u00a0\u00a0\u00a0Grüße an alle.\n", 10)},
+	{"windows-1252", strings.Repeat("————————————\nHello, Müller\n", 3)},
+	{"windows-1252", strings.Repeat("•••••••• Title ••••••••\n", 3)},
 	{"windows-1252", "Gruß an Søren, François, Núñez, João, Þór, Ångström, Müller und Château.\n"},
 }
 

@@ -30,7 +30,7 @@ const (
 )
 
 // New returns an extractor of electronic books. A book has no pages before it is laid out.
-func New() extract.Extractor { return ooxml.Extractor(name, 4, read) }
+func New() extract.Extractor { return ooxml.Extractor(name, 5, read) }
 
 func read(
 	ctx context.Context, pkg *ooxml.Package, limits extract.Limits, emit extract.Emit,

@@ -34,7 +34,7 @@ const (
 const maxOpen = 512
 
 // New returns an extractor of web pages.
-func New() extract.Extractor { return extract.Func("native/html", 4, read) }
+func New() extract.Extractor { return extract.Func("native/html", 5, read) }
 
 func read(
 	ctx context.Context, src extract.Source, limits extract.Limits, emit extract.Emit,

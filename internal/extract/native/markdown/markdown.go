@@ -38,7 +38,7 @@ func New() Extractor {
 func (Extractor) Name() string { return "native/markdown" }
 
 // Version implements extract.Extractor.
-func (Extractor) Version() int { return 4 }
+func (Extractor) Version() int { return 5 }
 
 // Extract implements extract.Extractor. The title is that of the front matter.
 func (e Extractor) Extract(

@@ -10,6 +10,7 @@ import (
 const (
 	maxHeld   = 16 << 20 // bytes of rows held back because a cell spans them
 	maxColumn = 16_384   // the columns whose cells continue in the next slice, as many as a sheet has
+	maxOpen   = 1024     // cells that extend below a row; more are not followed, because each row would cost as much
 	maxText   = 200      // bytes; a longer text is not repeated, see extract.Table.Grid
 )
 
@@ -107,7 +108,7 @@ func (w *Writer) place(cells []extract.Cell) []extract.Cell {
 		}
 		placed = append(placed, c)
 		width := max(c.ColSpan, 1)
-		if c.RowSpan > 1 && column < maxColumn {
+		if c.RowSpan > 1 && column < maxColumn && len(w.open) < maxOpen {
 			w.open = append(w.open, span{column: column, width: width, last: w.rows + c.RowSpan - 1, text: c.Text})
 		}
 		column += width
