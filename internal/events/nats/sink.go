@@ -51,6 +51,7 @@ type Sink struct {
 	mu      sync.Mutex
 	conn    *nats.Conn // nil: not connected yet
 	js      jetstream.JetStream
+	closed  bool
 	covered map[string]cover // by subject
 	denied  error            // the last refusal of a subject that was returned
 }
@@ -79,6 +80,7 @@ func New(o Options) (*Sink, error) {
 func (s *Sink) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.closed = true
 	if s.conn != nil {
 		s.conn.Close()
 	}
@@ -103,7 +105,10 @@ func (s *Sink) denial(conn *nats.Conn) error {
 func (s *Sink) connected() (*nats.Conn, jetstream.JetStream, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.conn != nil && !s.conn.IsClosed() { // an error that the client doesn't know closes it for good
+	switch {
+	case s.closed:
+		return nil, nil, nats.ErrConnectionClosed
+	case s.conn != nil && !s.conn.IsClosed(): // an error that the client doesn't know closes it for good
 		return s.conn, s.js, nil
 	}
 	conn, shared, err := connect(s.o, s.opts...)
