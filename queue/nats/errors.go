@@ -79,6 +79,9 @@ func (q *natsQueue) explain(ctx context.Context, doing string, err error) error 
 	if ctx.Err() != nil {
 		return fmt.Errorf("%s: %w", doing, context.Cause(ctx))
 	}
+	if errors.Is(err, nats.ErrConnectionClosed) { // what was found by that connection is of no use to the next
+		q.forget()
+	}
 	for _, absent := range []error{
 		jetstream.ErrStreamNotFound, jetstream.ErrConsumerNotFound, jetstream.ErrConsumerDoesNotExist,
 		jetstream.ErrConsumerDeleted, jetstream.ErrNoStreamResponse, nats.ErrNoResponders,
