@@ -50,3 +50,30 @@ func TestPlaceOfAJobThatStartsLater(t *testing.T) {
 		}
 	}
 }
+
+// TestPlaceOfAJobOfATransaction: a job that is enqueued within a transaction has its place when it was enqueued, not when the
+// transaction began: it would count as older than what ended meanwhile.
+func TestPlaceOfAJobOfATransaction(t *testing.T) {
+	t.Parallel()
+	super := connect(t, stacktest.PostgresWith(t, schema.Options{Dimensions: 8}))
+	tx, err := super.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback(t.Context()) }()
+	const task = `{"task_id":"%s","task_type":"ingest","payload":{"filename":"f.md","document_set":"s"}}`
+	for _, call := range []string{
+		"set_config('app.client_id', 'a', true)", "aw_enqueue('" + fmt.Sprintf(task, "before") + "')",
+		"aw_queue_ensure('{\"client_id\":\"a\",\"queue\":\"a-tasks\"}')",
+		"aw_enqueue('" + fmt.Sprintf(task, "alone") + "')", "aw_enqueue_all('{\"tasks\":[" + fmt.Sprintf(task, "together") + "]}')",
+	} {
+		if _, err := tx.Exec(t.Context(), "select "+call); err != nil {
+			t.Fatalf("%s: %v", call, err)
+		}
+	}
+	var places string
+	if err := tx.QueryRow(t.Context(), "select string_agg(id, ', ' order by id) from jobs where queued_at > now()").Scan(&places); err != nil ||
+		places != "alone, before, together" {
+		t.Errorf("placed after the transaction began: %q, %v", places, err)
+	}
+}

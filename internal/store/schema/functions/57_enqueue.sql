@@ -162,12 +162,13 @@ begin
       v_client, v_queue;
   end if;
   insert into {{ .schema }}.jobs (client_id, id, type, priority, payload, hints, requested_by, webhook_url,
-    traceparent, queue, document, webhook_events, message, sent_at)
+    traceparent, queue, document, webhook_events, message, sent_at, queued_at)
   values (v_client, v_id, t ->> 'task_type', v_priority, t -> 'payload', coalesce(t -> 'hints', '{}'),
           nullif(t ->> 'requested_by', ''), nullif(t ->> 'webhook_url', ''), nullif(t ->> 'traceparent', ''), v_queue,
           {{ .schema }}.aw_document_key(t ->> 'task_type', t -> 'payload'), {{ .schema }}.aw_webhook_events(t),
           -- A sweep takes a message for lost some time after it was sent.
-          case when not v_direct then v_text end, case when v_direct then v_due end)
+          case when not v_direct then v_text end, case when v_direct then v_due end,
+          v_now) -- created_at is when the caller's transaction began
   on conflict (client_id, id) do nothing;
   if found then
     if v_direct then
@@ -221,11 +222,11 @@ begin
     order by l.t ->> 'task_id', l.n
   ), fresh as (
     insert into {{ .schema }}.jobs (client_id, id, type, priority, payload, hints, requested_by, webhook_url,
-      traceparent, queue, document, webhook_events, sent_at)
+      traceparent, queue, document, webhook_events, sent_at, queued_at)
     select v_client, r.id, r.t ->> 'task_type', r.priority, r.t -> 'payload', coalesce(r.t -> 'hints', '{}'),
            nullif(r.t ->> 'requested_by', ''), nullif(r.t ->> 'webhook_url', ''), nullif(r.t ->> 'traceparent', ''),
            r.queue, {{ .schema }}.aw_document_key(r.t ->> 'task_type', r.t -> 'payload'),
-           {{ .schema }}.aw_webhook_events(r.t), v_now
+           {{ .schema }}.aw_webhook_events(r.t), v_now, v_now
     from requested r order by r.id
     on conflict (client_id, id) do nothing
     returning id
