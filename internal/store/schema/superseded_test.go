@@ -10,7 +10,8 @@ import (
 )
 
 // TestPlaceOfAJobThatStartsLater: a job that was recorded long before its time has its place at that time, whichever call
-// begins it. A worker of before takes a document that later jobs have made.
+// begins it. A worker of before takes a document that later jobs have made. A time to come is of no
+// job that is newer.
 func TestPlaceOfAJobThatStartsLater(t *testing.T) {
 	t.Parallel()
 	super := connect(t, stacktest.PostgresWith(t, schema.Options{Dimensions: 8}))
@@ -30,7 +31,8 @@ func TestPlaceOfAJobThatStartsLater(t *testing.T) {
 	}
 	if _, err := super.Exec(t.Context(), `update jobs set created_at = '2026-01-01', run_at = '2026-01-02', message = null, sent_at = now();
 		insert into documents (client_id, document_set, filename, blob, active_version, task_sent_at, task_job_id)
-			values ('a', 's', 'f', 'f', 1, '2026-01-01 12:00', 'newer'), ('a', 's', 'g', 'g', 1, '2026-01-03', 'newer')`); err != nil {
+			values ('a', 's', 'f', 'f', 1, '2026-01-01 12:00', 'newer'), ('a', 's', 'g', 'g', 1, '2026-01-03', 'newer'),
+			('a', 's', 'h', 'h', 1, now() + interval '1 hour', 'newer')`); err != nil {
 		t.Fatal(err)
 	}
 	call(`aw_begin('` + fmt.Sprintf(begin, "alone") + `')`)
@@ -44,10 +46,16 @@ func TestPlaceOfAJobThatStartsLater(t *testing.T) {
 		{"g", `,"may_be_superseded":true`, `"superseded_by": "newer"`},
 		{"g", "", `"version": 1`},
 		{"f", `,"may_be_superseded":true`, `"version": 1`},
+		{"h", `,"may_be_superseded":true`, `"version": 1`}, // of a clock that was ahead
 	} {
 		if got := call(`aw_stage_document('` + fmt.Sprintf(stage, c.filename, c.more) + `')`); !strings.Contains(got, c.want) {
 			t.Errorf("%s%s: %s, want %s", c.filename, c.more, got, c.want)
 		}
+	}
+	call("(select count(aw_note_task(d, j)) from documents d, jobs j where j.id = 'alone')")
+	if got := call("(select string_agg(filename || ' ' || task_job_id, ', ' order by filename) from documents)"); got !=
+		"f alone, g newer, h alone" {
+		t.Errorf("the newest tasks are %s", got)
 	}
 }
 

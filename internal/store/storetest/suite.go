@@ -105,6 +105,7 @@ var otherTests = []suiteTest{
 	{"order of a job that is done again on request", testSupersededOnRequest},
 	{"order of a job that starts later", testSupersededLater},
 	{"order of messages of one second", testSupersededWithinASecond},
+	{"order of messages of two clocks", testSupersededOfTwoClocks},
 	{"order of a job that has lost its document", testSupersededHolder},
 	{"keep", testKeep},
 	{"failure keeps the old version", testFailureKeepsOld},

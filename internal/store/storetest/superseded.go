@@ -217,6 +217,24 @@ func testSupersededWithinASecond(t *testing.T, b *bench) {
 	}
 }
 
+// testSupersededOfTwoClocks: a message whose time is of the queue's clock may be newer than a task that the database recorded,
+// although that has a later time.
+func testSupersededOfTwoClocks(t *testing.T, b *bench) {
+	for before, superseded := range map[time.Duration]bool{30 * time.Second: false, 2 * time.Minute: true} {
+		l := b.line()
+		recorded := b.submitted(func(m *store.Begin) {
+			m.Payload = json.RawMessage(`{"document_set":"set","filename":"` + l.filename + `"}`)
+		})
+		l.finish(l.again(recorded), "up/2")
+		l.start = time.Now().Add(-before)
+		_, older := l.join(0, "")
+		s, err := b.StageDocument(b.ctx(), staging(older, l.filename))
+		if err != nil || (s.SupersededBy != "") != superseded {
+			t.Errorf("a message of %v before: %+v, %v", before, s, err)
+		}
+	}
+}
+
 // testSupersededHolder: a later job takes the document from one whose lease has ended; if that one lives, it can't end with
 // what it has staged.
 func testSupersededHolder(t *testing.T, b *bench) {

@@ -15,18 +15,32 @@ begin
     where v.client_id = d.client_id and v.document_id = d.id and v.status = 'active');
 end $$;
 
+-- aw_of_queue reports whether the time at which a job's message was sent is of its queue's clock: it is before the row was
+-- written, or a forced message's. Else it is of the database's. Null: not known, as the job was done again by hand.
+create or replace function {{ .schema }}.aw_of_queue(j {{ .schema }}.jobs) returns boolean
+language sql immutable
+return case when j.first_queued_at is null then coalesce(j.queued_at < j.created_at, false) or j.series > 1 end;
+
 -- aw_superseded reports whether a task whose message was sent after that of job j has made document d what it is: then j must
 -- neither replace nor remove it. So it is with a job that tries again, or waited for a service, and let the newer one pass. The
--- messages must be a second apart, as some queues tell no more, and their clocks differ. A task that a person has done again
--- goes on: queued_at, or created_at of a replay, is when that was requested.
+-- messages must be a second apart, as some queues tell no more; if their times are of two clocks, a minute: doctor warns of
+-- such as differ more from the machine's. A time to come is of a clock that was wrong. A task that a person has done again goes
+-- on: queued_at, or created_at of a replay, is when that was requested.
 create or replace function {{ .schema }}.aw_superseded(d {{ .schema }}.documents, j {{ .schema }}.jobs) returns boolean
-language sql stable
-return coalesce(d.active_version is not null
-  and coalesce(j.queued_at, j.created_at) <= d.task_sent_at - interval '1 second', false);
+language plpgsql stable set search_path = {{ .path }} set plan_cache_mode = force_generic_plan as $$
+declare
+  v_apart constant interval := d.task_sent_at - coalesce(j.queued_at, j.created_at);
+begin
+  if d.active_version is null or coalesce(v_apart < interval '1 second' or d.task_sent_at > clock_timestamp(), true) then
+    return false;
+  end if;
+  return v_apart >= interval '1 minute' or coalesce({{ .schema }}.aw_of_queue(j) = (
+    select {{ .schema }}.aw_of_queue(o) from {{ .schema }}.jobs o where o.client_id = d.client_id and o.id = d.task_job_id), false);
+end $$;
 
 -- aw_note_task records that job j has made document d what it is, or found it unchanged. A removal that found the blob there
 -- has not read it. The newest message counts; of a task that was done again by hand, its first one: the file is as old as that.
--- The caller has locked the document.
+-- A time to come doesn't. The caller has locked the document.
 create or replace function {{ .schema }}.aw_note_task(d {{ .schema }}.documents, j {{ .schema }}.jobs) returns void
 language plpgsql set search_path = {{ .path }} set plan_cache_mode = force_generic_plan as $$
 declare
@@ -36,5 +50,6 @@ begin
     return;
   end if;
   update {{ .schema }}.documents u set task_sent_at = v_sent, task_job_id = j.id
-  where u.client_id = d.client_id and u.id = d.id and coalesce(u.task_sent_at <= v_sent, true);
+  where u.client_id = d.client_id and u.id = d.id
+    and not coalesce(u.task_sent_at > v_sent and u.task_sent_at <= clock_timestamp(), false);
 end $$;
