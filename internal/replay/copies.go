@@ -40,7 +40,7 @@ type Copies struct {
 // unchanged, also when ctx ends. An error says that the queue could not be read.
 func RemoveCopies(ctx context.Context, q queue.Queue, ids []string) (Copies, error) {
 	s := newSearch(q, ids)
-	_, err := s.walk(ctx)
+	err := s.walk(ctx, func(bool) bool { return false })
 	if err == nil {
 		_ = s.check(ctx) // what it can't tell is not complete
 	}
@@ -52,12 +52,15 @@ func RemoveCopies(ctx context.Context, q queue.Queue, ids []string) (Copies, err
 func RemoveAllCopies(ctx context.Context, q queue.Queue, ids []string, further func(looked int)) (Copies, error) {
 	s := newSearch(q, ids)
 	for {
-		before := len(s.seen)
-		through, err := s.walk(ctx)
+		before, again := len(s.seen), false
+		err := s.walk(ctx, func(through bool) bool {
+			again = !through && len(s.seen) > before
+			return again
+		})
 		if err != nil {
 			return s.result(), err
 		}
-		if through || len(s.seen) == before {
+		if !again {
 			err := s.check(ctx)
 			return s.result(), err
 		}
@@ -89,12 +92,12 @@ func (s *search) result() Copies {
 	return Copies{Removed: s.removed, Left: len(letters), Looked: len(s.seen), Complete: s.complete, Letters: letters}
 }
 
-// walk looks at messages within the bounds, and puts back those that are not wanted. It reports whether no other was to be
-// had, or needed.
-func (s *search) walk(ctx context.Context) (through bool, err error) {
+// walk looks at messages within the bounds, and puts back those that are not wanted. It asks whether another walk
+// follows, which is to see others first: through tells that no other was to be had, or needed.
+func (s *search) walk(ctx context.Context, again func(through bool) bool) error {
 	bounded, cancel := context.WithTimeout(ctx, searchTime)
 	defer cancel()
-	through, err = s.look(bounded)
+	through, err := s.look(bounded)
 	switch {
 	case errors.Is(err, queue.ErrNotFound): // no queue, no copies
 		through, err = true, nil
@@ -103,8 +106,12 @@ func (s *search) walk(ctx context.Context) (through bool, err error) {
 	}
 	back, cancelBack := context.WithTimeout(context.WithoutCancel(ctx), copyLease-searchTime)
 	defer cancelBack()
-	s.putBack(back)
-	return through, err
+	var hidden time.Duration
+	if err == nil && again(through) {
+		hidden = copyLease
+	}
+	s.putBack(back, hidden)
+	return err
 }
 
 func (s *search) look(ctx context.Context) (through bool, err error) {
@@ -178,16 +185,16 @@ func (s *search) remove(ctx context.Context, found []*queue.Message) error {
 	return g.Wait()
 }
 
-// putBack shows again what was hidden, at the end of the queue: else the next search would see no other. What fails here
-// comes back by itself within copyLease.
-func (s *search) putBack(ctx context.Context) {
+// putBack shows again what was hidden, after a while or at the end of the queue: else the next search would see no other.
+// What fails here comes back by itself within copyLease.
+func (s *search) putBack(ctx context.Context, hidden time.Duration) {
 	var g errgroup.Group
 	g.SetLimit(atOnce)
 	for _, l := range s.held {
 		g.Go(func() error {
-			var wait time.Duration
+			wait := hidden
 			if _, ok := l.(queue.FirstReleaser); ok { // what it releases to be received at once comes first
-				wait = time.Millisecond
+				wait = max(wait, time.Millisecond)
 			}
 			_ = l.Release(ctx, wait)
 			return nil

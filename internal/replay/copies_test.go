@@ -111,7 +111,7 @@ func TestRemoveAllCopies(t *testing.T) {
 		"behind others":                  {many(memory.Options{}, 5000), "d4999", 1, true},
 		"not there":                      {many(memory.Options{}, 2017), "none", 0, true},
 		"in somebody else's hands":       {held, "d0", 0, false},
-		"the queue shows the same first": {many(memory.Options{OldestFirst: true}, 2100), "d2099", 0, false},
+		"the queue shows the same first": {many(memory.Options{OldestFirst: true}, 5000), "d4999", 1, true},
 		"removed by somebody else":       {&lost{many(memory.Options{}, 40)}, "d39", 0, false},
 	} {
 		got, err := replay.RemoveAllCopies(t.Context(), c.queue, []string{c.wanted}, func(int) {})
