@@ -3,6 +3,7 @@ package extract_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"reflect"
 	"strings"
@@ -262,5 +263,26 @@ func TestHeaderStaysSmall(t *testing.T) {
 	}
 	if err := w.Flush(); err != nil || rows != all || emitted > all*12/10 {
 		t.Errorf("%d rows came out as %d, with the headers %d; %v", all, rows, emitted, err)
+	}
+}
+
+// TestHeaderEndsWithItself: a cell of the header that spans rows below it does so in the first slice alone. In the others it
+// would move their first rows to the right.
+func TestHeaderEndsWithItself(t *testing.T) {
+	t.Parallel()
+	var slices []string
+	w := extract.NewTableWriter(func(b extract.Block) error {
+		slices = append(slices, fmt.Sprint(b.Table.Grid()))
+		return nil
+	}, extract.Block{})
+	for i, row := range [][]extract.Cell{{{Text: "A", RowSpan: 2}, {Text: "B"}}, {{Text: "b"}}, {{Text: "c"}, {Text: "d"}}} {
+		if w.Row(row, i == 0); i > 0 {
+			if err := w.Flush(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if want := []string{"[[A B] [A b]]", "[[A B] [c d]]"}; !reflect.DeepEqual(slices, want) {
+		t.Errorf("got %q, want %q", slices, want)
 	}
 }

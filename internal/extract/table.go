@@ -67,6 +67,9 @@ func (t *TableWriter) Flush() error {
 	for _, row := range t.header {
 		rows = append(rows, append([]Cell(nil), row...)) // copied for each slice, because blocks are cleaned in place
 	}
+	if t.slices > 0 {
+		endHeader(rows)
+	}
 	block.Table = &Table{Rows: append(rows, t.rows...), Headers: len(t.header), Continued: t.slices > 0}
 	t.rows, t.bytes, t.started = nil, 0, true
 	t.slices++
@@ -74,6 +77,21 @@ func (t *TableWriter) Flush() error {
 		return t.emit(block)
 	}
 	return nil
+}
+
+// endHeader ends the cells of a repeated header with it. Those that span rows below it in the first slice are above these
+// rows alone.
+func endHeader(header [][]Cell) {
+	for i, row := range header {
+		for j := range row {
+			if left := len(header) - i; row[j].RowSpan > left {
+				row[j].RowSpan = 0
+				if left > 1 {
+					row[j].RowSpan = left
+				}
+			}
+		}
+	}
 }
 
 // Frame emits the rows so far, and then the blocks of a row that is a frame (Framed). The rows after it are another table.

@@ -32,27 +32,7 @@ type span struct {
 
 // New returns a Writer. The blocks get their page, box and language from like.
 func New(emit extract.Emit, like extract.Block) *Writer {
-	return &Writer{TableWriter: extract.NewTableWriter(func(b extract.Block) error {
-		if b.Table != nil && b.Table.Continued {
-			endHeader(b.Table.Rows[:b.Table.Headers])
-		}
-		return emit(b)
-	}, like)}
-}
-
-// endHeader ends the cells of a repeated header with it. Those that span rows below it in the first slice continue as cells
-// of these rows.
-func endHeader(header [][]extract.Cell) {
-	for i, row := range header {
-		for j := range row {
-			if left := len(header) - i; row[j].RowSpan > left {
-				row[j].RowSpan = 0
-				if left > 1 {
-					row[j].RowSpan = left
-				}
-			}
-		}
-	}
+	return &Writer{TableWriter: extract.NewTableWriter(emit, like)}
 }
 
 // Row adds a row. It has no cells at the positions that cells above it span.
