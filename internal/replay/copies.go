@@ -21,6 +21,7 @@ import (
 const (
 	copyLease  = 60 * time.Second
 	searchTime = 45 * time.Second
+	mostHidden = time.Hour
 	mostHeld   = 2000 // messages that are not wanted, in memory with their texts
 	atOnce     = 8    // requests
 )
@@ -71,6 +72,7 @@ func RemoveAllCopies(ctx context.Context, q queue.Queue, ids []string, further f
 // search looks at the messages of the queue, in one or more walks.
 type search struct {
 	queue    queue.Queue
+	began    time.Time
 	wanted   map[string]bool
 	lost     map[string]bool // of wanted: their copies were seen, and may still be there
 	seen     map[string]bool // ids of messages
@@ -80,7 +82,7 @@ type search struct {
 }
 
 func newSearch(q queue.Queue, ids []string) *search {
-	s := &search{queue: q, wanted: make(map[string]bool, len(ids)), lost: map[string]bool{}, seen: map[string]bool{}}
+	s := &search{queue: q, began: time.Now(), wanted: make(map[string]bool, len(ids)), lost: map[string]bool{}, seen: map[string]bool{}}
 	for _, id := range ids {
 		s.wanted[id] = true
 	}
@@ -108,7 +110,7 @@ func (s *search) walk(ctx context.Context, again func(through bool) bool) error 
 	defer cancelBack()
 	var hidden time.Duration
 	if err == nil && again(through) {
-		hidden = copyLease
+		hidden = s.left(back)
 	}
 	s.putBack(back, hidden)
 	return err
@@ -183,6 +185,17 @@ func (s *search) remove(ctx context.Context, found []*queue.Message) error {
 		})
 	}
 	return g.Wait()
+}
+
+// left is how long those that were looked at stay hidden from the next walks: twice what the rest of the queue is expected to
+// take, so that they don't come first once more.
+func (s *search) left(ctx context.Context) time.Duration {
+	depth, err := s.queue.Depth(ctx)
+	if err != nil { // the walks find out what it is
+		return copyLease
+	}
+	others := float64(depth-(len(s.seen)-s.removed)) / float64(max(len(s.seen), 1))
+	return min(max(2*time.Duration(others*float64(time.Since(s.began))), copyLease), mostHidden)
 }
 
 // putBack shows again what was hidden, after a while or at the end of the queue: else the next search would see no other.

@@ -197,3 +197,25 @@ func TestRemoveCopiesIsBounded(t *testing.T) {
 		}
 	})
 }
+
+// What was looked at stays hidden until the whole queue was, however slow it is.
+func TestRemoveAllCopiesOfASlowQueue(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		q := memory.New(memory.Options{OldestFirst: true}).Queue("c-tasks-deadletter")
+		const all = 7000
+		err := q.Ensure(t.Context())
+		for i := range all {
+			_, sendErr := q.Send(t.Context(), envelope(fmt.Sprintf("d%d", i)), queue.SendOptions{})
+			err = errors.Join(err, sendErr)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := replay.RemoveAllCopies(t.Context(), &slow{Queue: q, takes: 700 * time.Millisecond},
+			[]string{fmt.Sprintf("d%d", all-1)}, func(int) {})
+		if want := (replay.Copies{Removed: 1, Looked: all, Complete: true}); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%+v, %v; want %+v", got, err, want)
+		}
+	})
+}
