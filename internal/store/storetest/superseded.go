@@ -233,6 +233,16 @@ func testSupersededOfTwoClocks(t *testing.T, b *bench) {
 			t.Errorf("a message of %v before: %+v, %v", before, s, err)
 		}
 	}
+
+	// A queue's clock that is ahead is that of all its messages, however long they waited.
+	l := b.line()
+	l.start = time.Now().Add(-30 * time.Second)
+	first, older := l.join(0, "")
+	l.release(older, true)
+	l.start = time.Now().Add(5 * time.Second)
+	_, newer := l.join(0, "")
+	l.finish(newer, "up/2")
+	l.wantSuperseded("sent before by a clock that is ahead", l.comeBack(first), newer)
 }
 
 // testSupersededHolder: a later job takes the document from one whose lease has ended; if that one lives, it can't end with

@@ -211,7 +211,9 @@ begin
            array_remove(array[{{ .schema }}.aw_message_key(m -> 'source')], null), clock_timestamp(), 1, m ->> 'begin_id',
            {{ .schema }}.aw_document_key(m ->> 'type', m -> 'payload'), {{ .schema }}.aw_webhook_events(m),
            nullif(m ->> 'original_message', ''),
-           {{ .schema }}.aw_place((m #>> '{source,inserted_at}')::timestamptz, m, null::timestamptz)
+           -- before created_at, also if the queue's clock is ahead: see aw_of_queue
+           {{ .schema }}.aw_place(least((m #>> '{source,inserted_at}')::timestamptz,
+             case when m #>> '{source,inserted_at}' is not null then now() - interval '1 microsecond' end), m, null::timestamptz)
     from requested order by m ->> 'job_id'
     on conflict (client_id, id) do nothing
     returning *
