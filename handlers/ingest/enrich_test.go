@@ -200,7 +200,7 @@ func TestRedacted(t *testing.T) {
 		t.Errorf("row: %+v", d)
 	}
 	p := d.PersonalData
-	if p == nil || p.Mode != "redact" || p.Detector != "patterns@2" || p.Incomplete ||
+	if p == nil || p.Mode != "redact" || p.Detector != "patterns@3" || p.Incomplete ||
 		fmt.Sprint(p.Found) != "map[CREDIT_CARD:1 EMAIL:6 IBAN:1 IP_ADDRESS:1 NATIONAL_ID:1 PHONE:1]" {
 		t.Errorf("personal data: %+v", p)
 	}

@@ -49,17 +49,17 @@ func cardsOf(text string, run []digitGroup) (found [][2]int) {
 	if start, end := run[0].start, run[len(run)-1].end; isCard(text, start, end) && grouped(text[start:end]) {
 		return [][2]int{{start, end}}
 	}
-	beside := 0 // the first group that is in no card, nor after one
+	first := 0 // the first group that is in no card, nor after one
 	for i := 0; i < len(run); {
 		n := cardAt(text, run[i:])
-		if n == 0 || n > 1 && !fits(text, run[beside:i], run[i+n:]) {
+		if n == 0 || n > 1 && !fits(text, run[first:i], run[i+n:]) {
 			i++
 			continue
 		}
 		found = append(found, [2]int{run[i].start, run[i+n-1].end})
 		i += n
 		i += afterCard(text, run[i:])
-		beside = i
+		first = i
 	}
 	return found
 }
@@ -101,17 +101,38 @@ func isCard(text string, start, end int) bool {
 		!continues([]rune(text[end:min(end+8, len(text))]), ".")
 }
 
-// fits reports whether the groups before and after a number may stand beside a card's: a line number or a year before it; an
-// expiry date and a code after it; other cards.
+// fits reports whether the groups before and after a number may stand beside a card's. Those of a row of numbers may not:
+// one of three or four digits on a side, longer ones on both. A year may be before it, an expiry date and a code after it,
+// and other cards; so may the beginning or the end of a date, a time or an amount.
 func fits(text string, before, after []digitGroup) bool {
-	if len(before) > 1 || len(before) == 1 && !isIndex(before[0]) && !isYear(text, before[0]) {
-		return false
+	left, year := 0, false
+	if n := len(before); n > 0 {
+		left = beside(text, before[n-1])
+		if year = left > 0 && isYear(text, before[n-1]); year && (n == 1 || beside(text, before[n-2]) == 0) {
+			left = 0
+		}
 	}
-	if len(before) == 1 && !isIndex(before[0]) && len(after) > 0 && isYear(text, after[0]) {
+	if year && len(after) > 0 && isYear(text, after[0]) {
 		return false // a row of years
 	}
-	after = after[afterCard(text, after):]
-	return len(after) == 0 || cardAt(text, after) > 0 || isIndex(after[0]) && cardAt(text, after[1:]) > 0
+	right := 0
+	if after = after[afterCard(text, after):]; len(after) > 0 && cardAt(text, after) == 0 {
+		right = beside(text, after[0])
+	}
+	short := func(digits int) bool { return digits == 3 || digits == 4 }
+	return !short(left) && !short(right) && (left == 0 || right == 0)
+}
+
+// beside returns how many digits a group has if it may be one of a row of numbers: zero for an index, and for a part of a
+// date, a time or an amount.
+func beside(text string, g digitGroup) int {
+	const parts = ".,:/"
+	before := g.start > 1 && strings.IndexByte(parts, text[g.start-1]) >= 0 && isDigit(text[g.start-2])
+	after := g.end+1 < len(text) && strings.IndexByte(parts, text[g.end]) >= 0 && isDigit(text[g.end+1])
+	if before || after || isIndex(g) {
+		return 0
+	}
+	return g.end - g.start
 }
 
 // afterCard returns how many groups after a number are its expiry date and code.

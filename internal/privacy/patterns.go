@@ -11,7 +11,7 @@ import (
 type Patterns struct{}
 
 // Version implements Detector.
-func (Patterns) Version() string { return "patterns@2" }
+func (Patterns) Version() string { return "patterns@3" }
 
 // Find implements Detector. Its only error is the context's cause.
 func (Patterns) Find(ctx context.Context, texts []string, _ string) ([][]Finding, error) {

@@ -48,7 +48,7 @@ type Detector interface {
 	// Find returns the findings of each text, in any order; they may overlap. language is that of the texts
 	// (ISO 639-1), or "und". Errors are *taskerr.Error and never quote the text.
 	Find(ctx context.Context, texts []string, language string) ([][]Finding, error)
-	// Version identifies the detector, for example "patterns@2". It changes when the same text would produce
+	// Version identifies the detector, for example "patterns@3". It changes when the same text would produce
 	// other findings.
 	Version() string
 }
