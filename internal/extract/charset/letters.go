@@ -169,6 +169,10 @@ func (h *high) isWestern() bool {
 		if common, _ := h.fit(charmap.Windows1252, language.common); common > 0 || fits+strays < someLetters {
 			return true
 		}
+		// A list may have some letters alone: Benoît, François. Turkish has no others than languages with a þ.
+		if strays*strayShare <= fits && !strings.Contains(language.others, "þ") {
+			return true
+		}
 	}
 	return false
 }

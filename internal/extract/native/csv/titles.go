@@ -28,11 +28,14 @@ func layoutOf(start string, delimiter rune) layout {
 }
 
 // delimiterOf detects the delimiter. Where the whole of the start is uneven, but not what follows the titles, that decides:
-// a title has commas, too.
+// a title has commas, too. A line with other delimiters is no title over columns that commas separate: these are in numbers.
 func delimiterOf(start string) rune {
 	rest := start
 	for titles := range maxTitles + 1 {
 		delimiter := extract.Delimiter(rest, true)
+		if delimiter == ',' && strings.ContainsAny(start[:len(start)-len(rest)], ";\t|") {
+			break
+		}
 		if delimiter != 0 && even(sample(rest, delimiter)) && titleRows(sample(start, delimiter), delimiter) >= titles {
 			return delimiter
 		}

@@ -24,6 +24,15 @@ func TestTitles(t *testing.T) {
 		{"commas in titles", "Sales, net\nNorth, South\nby city, region\na;b\n1;2\n", "Sales, net|North, South|by city, region", "a|b", 1},
 		{"a title over decimal commas", "Messwerte\n1,5;2,5\n3,5;4,5\n5,5;6,5\n", "Messwerte", "1,5|2,5", 0},
 		{"Excel's hint and a title", "sep=;\nSales\na;b\n1;2\n", "Sales", "a|b", 1},
+		{
+			"a footer below decimal commas", "Datum;Text;Betrag\n01.02.24;Miete;-500,00\n02.02.24;Strom;-80,50\n03.02.24;Gehalt;2500,00\n" +
+				"04.02.24;Netto;-12,40\nSaldo;1907,10\n", "", "Datum|Text|Betrag", 1,
+		},
+		{
+			"a note beside decimal commas", "Datum;Text;Betrag\n01.02.24;Miete;-500,00\n02.02.24;Strom;-80,50;x\n03.02.24;Gehalt;2500,00\n",
+			"", "Datum|Text|Betrag", 1,
+		},
+		{"a title with another delimiter", "Report | 2024\na,b\n1,2\n3,4\n", "Report | 2024", "a|b", 1},
 		{"a footer", "Sales\na,b\n1,2\n3,4\n5,6\nTotal 9\n", "Sales", "a|b", 1},
 
 		{"a record with empty values", "Ann,,\nBob,Paris,5\n", "", "Ann||", 0},
