@@ -241,7 +241,7 @@ func (r *round) attempt(d store.Delivery) finished {
 		return finished{delivery: d, took: a.Latency}
 	case err != nil:
 		r.Log.Error("can't note a webhook's outcome; it will be sent again", "delivery", d.ID, "host", host(d.URL),
-			"error", err)
+			"error", err, "hint", "check that the database runs, its address in the settings, and the network")
 		return finished{delivery: d, took: a.Latency, again: r.Lease}
 	}
 	if is.Status != "" { // a store of the version before says nothing

@@ -240,7 +240,7 @@ func (a *API) recovered(w *begun, r *http.Request) {
 	case r.Context().Err() != nil:
 		return // nobody waits for the response
 	}
-	a.deps.Log.Error("a request failed", "path", r.Pattern, "error", cause)
+	a.deps.Log.Error("a request failed", "path", r.Pattern, "error", cause, "hint", nextReport)
 	if w.written {
 		panic(http.ErrAbortHandler) // the client sees that the response is not complete
 	}

@@ -30,10 +30,13 @@ func (a *API) described(h http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
+// nextReport is the remedy for what must not happen.
+const nextReport = "a bug in the worker: please report it"
+
 func (a *API) serveSpec(w http.ResponseWriter, _ *http.Request) {
 	spec, err := a.Spec()
 	if err != nil {
-		a.deps.Log.Error("can't write the OpenAPI document", "error", err)
+		a.deps.Log.Error("can't write the OpenAPI document", "error", err, "hint", nextReport)
 		http.Error(w, "the OpenAPI document can't be written; please report it", http.StatusInternalServerError)
 		return
 	}

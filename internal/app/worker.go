@@ -191,6 +191,9 @@ func (w *Worker) buildOutbox() error {
 	return err
 }
 
+// nextRestart is the remedy for a part of the worker that has ended.
+const nextRestart = "restart the worker, and report it: the log before this line and its error tell why"
+
 // Run works until ctx is done, drains, and delivers the webhooks that are due.
 func (w *Worker) Run(ctx context.Context) error {
 	defer w.clean()
@@ -204,13 +207,13 @@ func (w *Worker) Run(ctx context.Context) error {
 	var loops sync.WaitGroup
 	loops.Go(func() {
 		if err := w.outbox.Run(delivering); err != nil {
-			w.tenant.log.Error("the webhook loop failed; webhooks are not sent until a restart", "error", err)
+			w.tenant.log.Error("the webhook loop failed; webhooks are not sent until a restart", "error", err, "hint", nextRestart)
 		}
 	})
 	loops.Go(func() { // also in the drain
 		defer w.api.Close()
 		if err := w.http.Run(delivering); err != nil {
-			w.tenant.log.Error("the HTTP server failed; no health and metrics until a restart", "error", err)
+			w.tenant.log.Error("the HTTP server failed; no health and metrics until a restart", "error", err, "hint", nextRestart)
 		}
 	})
 	loops.Go(func() { w.tenant.listenForTasks(ctx, w.engine.Wake) })

@@ -202,7 +202,7 @@ func (p *page) fail(err error) {
 		return
 	}
 	if err := p.send(known.Status, "error", p.view(title, "", failure{known.Status, known.Code, detail})); err != nil {
-		p.d.deps.Log.Error("a page could not be rendered", "error", err)
+		p.d.deps.Log.Error("a page could not be rendered", "error", err, "hint", "a bug in the worker: please report it")
 		http.Error(p.w, "the page could not be rendered; the worker's log says why", http.StatusInternalServerError)
 	}
 }

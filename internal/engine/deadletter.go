@@ -81,7 +81,7 @@ func (e *Engine) copyLetter(
 	}
 	if err := e.sendEnvelope(ctx, env); err != nil {
 		d.log.Error("can't copy a dead letter to its queue; retrying when the message comes back", "dead_letter",
-			ref.ID, "error", err)
+			ref.ID, "error", err, "hint", "check the queue's service; async-worker doctor tries it")
 		d.putBack(ctx, e.copyWait(d))
 		return false
 	}

@@ -172,7 +172,7 @@ func (e *Engine) uncommitted(ctx context.Context, a *attempt, err error) (string
 	} else {
 		a.reason = "the outcome could not be recorded"
 		a.log.Error("the outcome could not be recorded; the message comes back and the job is retried", "error",
-			err)
+			err, "hint", helpOf(classify(err)))
 		a.putBack(ctx, e.cfg.Lease)
 	}
 	return Lost, ""

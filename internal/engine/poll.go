@@ -72,7 +72,8 @@ func (p *poller) receive(ctx context.Context, q queue.Queue, n int) ([]*queue.Me
 	p.queueTroubles.received(q.Name(), err)
 	if errors.Is(err, queue.ErrNotFound) { // it was deleted
 		if err := q.Ensure(bounded); err != nil {
-			p.log.Error("can't create the queue", "queue", q.Name(), "error", err)
+			p.log.Error("can't create the queue", "queue", q.Name(), "error", err, "hint",
+				"check that the worker may create queues; async-worker doctor tries it")
 		}
 	}
 	if len(msgs) > 0 {

@@ -191,7 +191,8 @@ func (e *Engine) sendAllUnsent(ctx context.Context, all []store.Unsent) (refusin
 func (e *Engine) sendUnsent(ctx context.Context, u store.Unsent) (taken bool, err error) {
 	q, ok := e.queueNamed(u.Queue)
 	if !ok {
-		e.log.Error("an unsent job names a queue that is not this tenant's", "task_id", u.JobID)
+		e.log.Error("an unsent job names a queue that is not this tenant's", "task_id", u.JobID, "hint",
+			"cancel the job, and send its task again under a new task_id")
 		return false, nil
 	}
 	err = sendFitting(ctx, e.deps.Bucket, u, func(text string) error {

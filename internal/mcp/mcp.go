@@ -6,6 +6,7 @@ package mcp
 import (
 	"bufio"
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"net/http"
@@ -98,13 +99,19 @@ func (s *Server) server(reader agent.Reader) *sdk.Server {
 	return server
 }
 
+// What a model reads of a call that failed.
+var (
+	errGivenUp = errors.New("the call was given up")
+	errService = errors.New("a service that this needs does not answer, or refuses; try again later")
+)
+
 // call makes a call. What went wrong is in the result, so that the model reads it.
 func (s *Server) call(ctx context.Context, reader agent.Reader, tool, arguments string) *sdk.CallToolResult {
 	select {
 	case s.calls <- struct{}{}:
 		defer func() { <-s.calls }()
 	case <-ctx.Done():
-		return failed("the call was given up")
+		return failed(errGivenUp.Error())
 	}
 	if arguments == "" || arguments == "null" {
 		arguments = "{}"
@@ -112,10 +119,10 @@ func (s *Server) call(ctx context.Context, reader agent.Reader, tool, arguments 
 	text, refused, err := reader.Call(ctx, tool, arguments)
 	switch {
 	case err != nil && ctx.Err() != nil:
-		return failed("the call was given up")
+		return failed(errGivenUp.Error())
 	case err != nil:
 		s.log.Warn("a tool failed", "tool", tool, "error", err)
-		return failed("a service that this needs does not answer, or refuses; try again later")
+		return failed(errService.Error())
 	case refused:
 		return failed(text)
 	}

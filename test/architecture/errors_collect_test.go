@@ -24,6 +24,7 @@ type collector struct {
 	commands  []sentence        // of what a command or the start of the worker was doing
 	causes    []sentence        // errors that end a sentence of others
 	database  []sentence        // of the database's functions, by SQLSTATE
+	lines     []sentence        // of the log
 	doctor    []sentence        // what doctor fails or warns about
 	byClass   map[string]string // the engine's hints
 	knownNext map[string]string // what to do about a declared error, by its name
@@ -71,6 +72,8 @@ func (c *collector) add(e raised) {
 		into, s.class, s.text = &c.answers, f["Code"], f["Detail"]
 	case answered:
 		into, s.text = &c.answers, f[whole]
+	case logged:
+		into, s.text, s.remedy = &c.lines, f[whole], f["Remedy"]
 	case "internal/dashboard.login":
 		into, s.text = &c.answers, f["Error"]
 	case "internal/store.Finding":
@@ -102,7 +105,9 @@ func (c *collector) add(e raised) {
 			return
 		}
 	}
-	s = s.split()
+	if into != &c.lines { // they say what the worker does
+		s = s.split()
+	}
 	if into != &c.settings && into != &c.usage && strings.Trim(s.remedy, "… ") == "" {
 		s.remedy = "" // the class, the cause or the action has it
 	}
@@ -114,6 +119,8 @@ func (c *collector) add(e raised) {
 var (
 	// action is what failed, without why: "open the blob: …".
 	action = regexp.MustCompile(`^[^:;]*(: …)+$`)
+	// claim is what is wrong, with a cause behind it: "the response is not a worker's: …".
+	claim = regexp.MustCompile(`^(the|a|an|its|it|this|there|element|landlock) `)
 	// cause follows what to do: "is it running?: dial: …".
 	cause = regexp.MustCompile(`(: [^:?]*)?: …$| \([^()]*…\)$`)
 	// onService is an action on a queue, a container or a folder, which precedes the errors of all classes.
@@ -125,7 +132,7 @@ func (c *collector) empty(s sentence, into *[]sentence) bool {
 	if strings.Trim(s.text, "… :;()\"-") == "" || strings.Contains(s.text+" ", "  ") { // a part of it is empty
 		return true
 	}
-	if s.remedy != "" || !action.MatchString(s.text) {
+	if s.remedy != "" || !action.MatchString(s.text) || claim.MatchString(s.text) {
 		return false
 	}
 	return into == &c.commands || into == &c.causes || into == &c.doctor || into == &c.tasks && onService.MatchString(s.text)
@@ -139,7 +146,7 @@ func (s sentence) split() sentence {
 	for i := range s.text {
 		text, remedy := s.text[:i], s.text[i:]
 		whole := strings.Count(text, "(") == strings.Count(text, ")")
-		if strings.HasPrefix(remedy, "; ") && whole && worded.MatchString(text) {
+		if strings.HasPrefix(remedy, "; ") && !strings.HasPrefix(remedy, "; else ") && whole && worded.MatchString(text) {
 			s.text, s.remedy = text, cause.ReplaceAllString(remedy[len("; "):], "")
 			break
 		}

@@ -57,6 +57,9 @@ func TestEachKindOfErrorIsListed(t *testing.T) {
 		"front.problem":     "too many requests to this tenant at a time; try again",
 		"http.Error":        "you are signed out; sign in and try again",
 		"queue/nats.Denied": "receive from queue a: NATS denies the credentials a subject",
+		"a line of the log": "the outcome could not be recorded; the message comes back and the job is retried",
+		"a claim's cause":   "the response is not a worker's: unexpected end of JSON input",
+		"mcp.failed":        "the call was given up",
 		"tenants":           "the closing quote is missing",
 		"wellformed.broken": "its elements are nested more than 500 levels deep (at byte 7)",
 		"search.InvalidError": "query has more than 64 exclusions, phrases and ORs; leave some out, or ask several " +

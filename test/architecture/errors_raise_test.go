@@ -20,6 +20,7 @@ type raised struct {
 const (
 	madeHere = "error"
 	answered = "http.Error"
+	logged   = "log.Error"
 	whole    = "text" // the field of an error that is nothing but its text
 )
 
@@ -174,6 +175,9 @@ func (r *raiser) byCall(n *ast.CallExpr, f *callable) []raised {
 	case name == "http.Error" && len(n.Args) == 3:
 		return with([]raised{{answered, f.path, map[string]string{}}}, whole, r.text(n.Args[1], f))
 	}
+	if isLogged(n) {
+		return r.logged(n, f)
+	}
 	if to, ok := n.Fun.(*ast.Ident); ok && f.unit.errors[to.Name] != nil && len(n.Args) == 1 { // a string that is an error
 		return with([]raised{{madeHere, f.path, map[string]string{}}}, whole, r.text(n.Args[0], f))
 	}
@@ -187,6 +191,49 @@ func (r *raiser) byCall(n *ast.CallExpr, f *callable) []raised {
 		}
 	}
 	return all
+}
+
+// isLogged reports whether a call logs an error: x.log.Error("…", …).
+func isLogged(n *ast.CallExpr) bool {
+	method, ok := n.Fun.(*ast.SelectorExpr)
+	if !ok || method.Sel.Name != "Error" || len(n.Args) == 0 {
+		return false
+	}
+	switch x := method.X.(type) {
+	case *ast.Ident:
+		return x.Name == "log"
+	case *ast.SelectorExpr:
+		return strings.EqualFold(x.Sel.Name, "log")
+	}
+	return false
+}
+
+// logged is a line of the log. The catalog of the journal says what to do about those of an event.
+func (r *raiser) logged(n *ast.CallExpr, f *callable) []raised {
+	const explained = "journalctl -x explains it"
+	var remedies []string
+	for i, arg := range n.Args[1:] {
+		var key string
+		if literal, ok := arg.(*ast.BasicLit); ok {
+			key, _ = strconv.Unquote(literal.Value)
+		}
+		switch selector, ok := arg.(*ast.SelectorExpr); {
+		case (key == "hint" || key == "remedy") && i+2 < len(n.Args):
+			remedies = append(remedies, r.text(n.Args[i+2], f)...)
+		case ok && selector.Sel.Name == "Key":
+			remedies = []string{explained}
+		}
+		if slices.Contains(remedies, explained) {
+			break
+		}
+	}
+	if n.Ellipsis.IsValid() {
+		remedies = []string{explained} // the attributes are made before
+	}
+	if remedies = slices.DeleteFunc(remedies, func(s string) bool { return strings.Trim(bare(s), "… ") == "" }); len(remedies) == 0 {
+		remedies = []string{""}
+	}
+	return with(with([]raised{{logged, f.path, map[string]string{}}}, whole, r.text(n.Args[0], f)), "Remedy", remedies)
 }
 
 // built reads a method that sets a field of an error and returns it: malformed("is empty").withRemedy("…").

@@ -42,7 +42,7 @@ func TestErrorList(t *testing.T) {
 		}
 	}
 	ofCause := slices.DeleteFunc(slices.Clone(c.tasks), func(s sentence) bool { return s.class != "…" })
-	for _, s := range slices.Concat(ofCause, c.usage, c.settings, c.doctor, c.answers, c.commands) {
+	for _, s := range slices.Concat(ofCause, c.usage, c.settings, c.doctor, c.answers, c.commands, c.lines) {
 		if s.lacks() && !saysIt(s) {
 			t.Errorf("%s: %s %q lacks what to do", s.where, s.class, s.text)
 		}
@@ -88,6 +88,8 @@ var said = regexp.MustCompile(strings.Join([]string{
 	`^check the store: `, `^it did not answer within `, ` is also set by `, // causes of what has a remedy
 	`^the request is not valid: `, `^Nobody can sign in with this token: `, // the reason follows
 	`^failed to run \(`, `^this system was not started by systemd$`, // that doctor shows beside its own
+	`^a check failed: `, `^the daemon does not ask for the settings: `, ` these settings would change: `, // the action's remedy
+	`; cancel the job, or `, `; mend it, and resume it$`, `systemd aborts it`, // lines of the log
 	`^not every job succeeded$`, `^some dead letters were not replayed$`, // the output has shown why
 	`^stopped by a third signal$`, // nothing is lost
 }, "|"))
@@ -104,7 +106,7 @@ Not here are:
 - the words of others that a sentence quotes: of the operating system, the database, Azure, NATS, a model's service, and
   of the library that checks the form of an API request;
 - the action that precedes a cause, such as "open the blob: …", where it has no remedy of its own;
-- lines of the log that are no errors, and the output of make run;
+- lines of the log below the level error, and the output of make run;
 - what the dashboard's JavaScript says in the browser, and what the scripts of the Debian package print.
 `
 
@@ -132,6 +134,8 @@ func (c *collector) document() string {
 			"remedy comes with that of the action that failed, or says it itself.", c.commands},
 		{"Doctor", "They begin with the check; [doctor.md](doctor.md) says what each tries. … in place of a sentence is the " +
 			"error of a\nservice, whose own remedy comes first. With no remedy at all, " + c.noAnswer + ".", c.doctor},
+		{"Lines of the log at level error", "`journalctl -x` shows the catalog's entry: what happened, and what to do. Others have what to do as " +
+			"`hint`, or\nin their words.", c.lines},
 		{"Causes", "What the sentences above, and lines of the log, end with. Unless it is here, what to do is with the " +
 			"sentence that has the cause in it.", c.causes},
 	} {
