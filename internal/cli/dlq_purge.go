@@ -134,7 +134,7 @@ func (p *program) reportPurge(t *app.Tenant, r purgeReport) {
 	fmt.Fprintln(p.stderr)
 	if r.withCopy > 0 {
 		printWrapped(p.stderr, "", fmt.Sprintf("%d kept: their copies may be on the queue %s, which was not searched to its end; "+
-			"repeat the command, or give --rows-only to leave the copies there for good",
+			"repeat the command in some minutes, or give --rows-only to leave the copies there for good",
 			r.withCopy, printable(t.Queues.DeadLetter.Name())))
 	}
 }

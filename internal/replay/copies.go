@@ -41,7 +41,7 @@ type Copies struct {
 // unchanged, also when ctx ends. An error says that the queue could not be read.
 func RemoveCopies(ctx context.Context, q queue.Queue, ids []string) (Copies, error) {
 	s := newSearch(q, ids)
-	err := s.walk(ctx, func(bool) bool { return false })
+	_, err := s.walk(ctx, func(bool) time.Duration { return 0 })
 	if err == nil {
 		_ = s.check(ctx) // what it can't tell is not complete
 	}
@@ -49,19 +49,22 @@ func RemoveCopies(ctx context.Context, q queue.Queue, ids []string) (Copies, err
 }
 
 // RemoveAllCopies is RemoveCopies that goes on as long as it sees messages that it has not looked at. It tells how many it
-// has looked at before each further walk through the queue.
+// has looked at before each further walk through the queue. A queue that hands out the same ones again, as NATS and pgmq do,
+// gets them back hidden for a while.
 func RemoveAllCopies(ctx context.Context, q queue.Queue, ids []string, further func(looked int)) (Copies, error) {
 	s := newSearch(q, ids)
-	for {
-		before, again := len(s.seen), false
-		err := s.walk(ctx, func(through bool) bool {
-			again = !through && len(s.seen) > before
-			return again
+	for hiding := false; ; {
+		before, hid := len(s.seen), hiding
+		through, err := s.walk(ctx, func(through bool) time.Duration {
+			if hiding = hiding || len(s.seen) == before; !hiding || through {
+				return 0
+			}
+			return s.left(ctx)
 		})
 		if err != nil {
 			return s.result(), err
 		}
-		if !again {
+		if through || hid && len(s.seen) == before {
 			err := s.check(ctx)
 			return s.result(), err
 		}
@@ -94,12 +97,12 @@ func (s *search) result() Copies {
 	return Copies{Removed: s.removed, Left: len(letters), Looked: len(s.seen), Complete: s.complete, Letters: letters}
 }
 
-// walk looks at messages within the bounds, and puts back those that are not wanted. It asks whether another walk
-// follows, which is to see others first: through tells that no other was to be had, or needed.
-func (s *search) walk(ctx context.Context, again func(through bool) bool) error {
+// walk looks at messages within the bounds, and puts back those that are not wanted, hidden for as long as hidden says.
+// It reports whether no other was to be had, or needed.
+func (s *search) walk(ctx context.Context, hidden func(through bool) time.Duration) (through bool, err error) {
 	bounded, cancel := context.WithTimeout(ctx, searchTime)
 	defer cancel()
-	through, err := s.look(bounded)
+	through, err = s.look(bounded)
 	switch {
 	case errors.Is(err, queue.ErrNotFound): // no queue, no copies
 		through, err = true, nil
@@ -108,12 +111,12 @@ func (s *search) walk(ctx context.Context, again func(through bool) bool) error 
 	}
 	back, cancelBack := context.WithTimeout(context.WithoutCancel(ctx), copyLease-searchTime)
 	defer cancelBack()
-	var hidden time.Duration
-	if err == nil && again(through) {
-		hidden = s.left(back)
+	var wait time.Duration
+	if err == nil {
+		wait = hidden(through)
 	}
-	s.putBack(back, hidden)
-	return err
+	s.putBack(back, wait)
+	return through, err
 }
 
 func (s *search) look(ctx context.Context) (through bool, err error) {
@@ -206,8 +209,8 @@ func (s *search) putBack(ctx context.Context, hidden time.Duration) {
 	for _, l := range s.held {
 		g.Go(func() error {
 			wait := hidden
-			if _, ok := l.(queue.FirstReleaser); ok { // what it releases to be received at once comes first
-				wait = max(wait, time.Millisecond)
+			if _, ok := l.(queue.FirstReleaser); ok { // only what it releases to be received at once comes first
+				wait = time.Millisecond
 			}
 			_ = l.Release(ctx, wait)
 			return nil
