@@ -34,8 +34,11 @@ func addTenant(cmd *cobra.Command) {
 	if cmd.Name() == "migrate" {
 		return
 	}
-	cmd.Flags().String("tenant", "", "use the settings of this tenant of the machine (as root or an operator); "+
-		"default: the only tenant")
+	help := "use the settings of this tenant of the machine (as root or an operator)"
+	if !hasUnit(cmd) {
+		help += "; default: the only tenant"
+	}
+	cmd.Flags().String("tenant", "", help)
 	_ = cmd.RegisterFlagCompletionFunc("tenant", completeTenants) // the flag exists
 	if cmd.Flags().Lookup("root") == nil {
 		addRoot(cmd, new(string))
@@ -98,11 +101,33 @@ func severalTenants(names []string) error {
 	return badUsage("choose one with --tenant: "+strings.Join(names, ", "), "this machine has %d tenants", len(names))
 }
 
+// hasUnit reports whether a command has the settings of its unit, or those of whoever starts it.
+func hasUnit(cmd *cobra.Command) bool { return cmd.Name() == "run" || cmd.Name() == "reload" }
+
+// withUnit adds what to do to an error of run, if it is that it lacks the settings that the machine has for the tenant's unit.
+func (p *program) withUnit(cmd *cobra.Command, err error) error {
+	root, noRoot := cmd.Flags().GetString("root")
+	if problems, ok := errors.AsType[*config.Errors](err); !ok || !lacksServices(problems) || noRoot != nil ||
+		cmd.Flags().Changed("tenant") {
+		return err
+	}
+	names, denied := tenantNames(root)
+	if client, named := p.client(cmd); named {
+		names = slices.DeleteFunc(names, func(name string) bool { return name != client })
+	}
+	if denied != nil || len(names) != 1 {
+		return err
+	}
+	return &failure{"start", "sudo systemctl start async-worker@" + names[0] + " runs it with the tenant's settings; or give " +
+		"--tenant " + names[0], err}
+}
+
 // needsTenant reports whether a command needs the settings of a tenant.
 func (p *program) needsTenant(cmd *cobra.Command, groups config.Group) bool {
-	switch cmd.Name() {
-	case "run", "reload":
+	if hasUnit(cmd) {
 		return false
+	}
+	switch cmd.Name() {
 	case "sign":
 		return true
 	case "listen":

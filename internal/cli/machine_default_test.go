@@ -70,7 +70,11 @@ func TestClientOfTheMachine(t *testing.T) {
 			"jobs list --client-id west --supabase-url https://west.example", exitOK, "", "https://west.example",
 		},
 		"run has the settings of its unit": {
-			[]string{"southhaven"}, nil, "run --client-id southhaven", exitConfig, "no database is set", "",
+			[]string{"southhaven"}, nil, "run --client-id southhaven", exitConfig,
+			"systemctl start async-worker@southhaven", "",
+		},
+		"run has no tenant's settings": {
+			[]string{"southhaven", "west"}, nil, "run --client-id east", exitConfig, "async-worker tenant add", "",
 		},
 		"a key of another tenant": {
 			[]string{"southhaven"},

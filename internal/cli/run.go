@@ -38,7 +38,7 @@ _FILE appended, the name of a file. Secrets have no flag, because others can rea
 			p.daemon = true
 			cfg, log, err := p.settings(cmd, config.All)
 			if err != nil {
-				return err
+				return p.withUnit(cmd, err)
 			}
 			return p.serve(cmd.Context(), p.sources(cmd), cfg, log)
 		}),

@@ -125,13 +125,18 @@ func verdictOfType(err error, next string) (verdict, bool) {
 	return verdict{}, false
 }
 
+// lacksServices reports whether the settings name no database, or no storage account.
+func lacksServices(problems *config.Errors) bool {
+	return problems.Has("SUPABASE_URL") || problems.Has("AZURE_STORAGE_CONNECTION_STRING")
+}
+
 // nextSettings is what to do about wrong settings.
 func nextSettings(problems *config.Errors) string {
 	if problems.Has(config.SigningName) { // its remedy is enough, and check-config does not show it
 		return ""
 	}
 	next := "fix these settings; async-worker check-config shows what is in force"
-	if problems.Has("SUPABASE_URL") || problems.Has("AZURE_STORAGE_CONNECTION_STRING") {
+	if lacksServices(problems) {
 		next += "; or add a tenant to this machine: sudo async-worker tenant add NAME"
 	}
 	return next

@@ -16,6 +16,7 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/stack/leaktest"
 	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 	"github.com/seed-7227ef26/async-worker/queue"
 )
 
@@ -123,6 +124,20 @@ func TestServiceThatHangs(t *testing.T) {
 			t.Errorf("got %+v", r.Results)
 		}
 	})
+}
+
+// A database that holds the queues and is not there is named, with what happened.
+func TestQueuesOfADatabaseThatIsNotThere(t *testing.T) {
+	t.Parallel()
+	err := &taskerr.Error{
+		Message: "the database did not answer: check DATABASE_URL", Hint: "check DATABASE_URL",
+		Cause: &net.OpError{Op: "dial", Net: "tcp", Addr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 5}, Err: syscall.ECONNREFUSED},
+	}
+	r := failed("queue metadata", err, "")
+	const want = "the database did not answer (dial tcp 127.0.0.1:5: connection refused)"
+	if r.Seen != want || r.Remedy != "check DATABASE_URL" {
+		t.Errorf("%+v, want %q", r, want)
+	}
 }
 
 // TestReceiversUnknown: a database that does not answer is not taken for one without receivers.

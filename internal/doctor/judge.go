@@ -24,7 +24,7 @@ func failed(check string, err error, remedy string) Result {
 	if e, ok := errors.AsType[*taskerr.Error](err); ok {
 		r.Seen = e.Message + store.DialReason(err)
 		if e.Hint != "" {
-			r.Seen = strings.TrimSuffix(e.Message, ": "+e.Hint)
+			r.Seen = strings.TrimSuffix(e.Message, ": "+e.Hint) + store.DialReason(err)
 			r.Remedy = e.Hint
 		}
 	}
