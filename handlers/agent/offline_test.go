@@ -31,6 +31,10 @@ func TestOffline(t *testing.T) {
 	if len(r.Citations) == 0 || r.Citations[0].Quote != wind || strings.Contains(r.Text, "secret") {
 		t.Errorf("%+v", r.Citations)
 	}
+	r, err = b.try(agent.New(b.deps), `{"prompt":"At what -wind speed are the\n-cranes parked?","document_set":"harbour"}`, j)
+	if err != nil || len(r.Citations) == 0 || r.Citations[0].Quote != wind {
+		t.Errorf("a prompt with dashes is no query: %+v, %v", r, err)
+	}
 	find := b.deps.Find
 	b.deps.Find = func(ctx context.Context, s search.Store, q search.Query) (search.Found, error) {
 		found, err := find(ctx, s, q)

@@ -61,23 +61,42 @@ func inWord(c rune) bool {
 func splitsNumber(text string, at int) bool {
 	if sign, ok := strings.CutSuffix(text[:at], "-"); ok {
 		a, _ := utf8.DecodeLastRuneInString(sign)
-		b, _ := utf8.DecodeRuneInString(text[at:])
-		if unicode.IsDigit(b) && !inWord(a) { // -5, not 4-5 or B-5
+		if startsAmount(text[at:]) && !inWord(a) { // -5, not 4-5 or B-5
 			return true
 		}
 	}
-	const separators = ".,'"
+	const separators = ".,' ٫٬"
 	before, after := text[:at], text[at:]
-	if before != "" && strings.IndexByte(separators, before[len(before)-1]) >= 0 {
-		before = before[:len(before)-1]
-	} else if after != "" && strings.IndexByte(separators, after[0]) >= 0 {
-		after = after[1:]
+	if c, size := utf8.DecodeLastRuneInString(before); size > 0 && strings.ContainsRune(separators, c) {
+		before, at = before[:at-size], at-size
+	} else if c, size := utf8.DecodeRuneInString(after); size > 0 && strings.ContainsRune(separators, c) {
+		after = after[size:]
 	} else {
 		return false
 	}
-	a, _ := utf8.DecodeLastRuneInString(before)
-	b, _ := utf8.DecodeRuneInString(after)
-	return unicode.IsDigit(a) && unicode.IsDigit(b)
+	if text[at] == ' ' {
+		return digitsAtEnd(before) >= 1 && digitsAtEnd(before) <= 3 && digitsAtStart(after) == 3 // 12 500, not 2022 500
+	}
+	return digitsAtEnd(before) > 0 && digitsAtStart(after) > 0
+}
+
+// startsAmount reports whether a text begins with a digit, perhaps after a sign of a currency.
+func startsAmount(text string) bool {
+	c, size := utf8.DecodeRuneInString(text)
+	if unicode.Is(unicode.Sc, c) {
+		c, _ = utf8.DecodeRuneInString(strings.TrimPrefix(text[size:], " "))
+	}
+	return unicode.IsDigit(c)
+}
+
+func digitsAtStart(text string) int {
+	rest := strings.TrimLeftFunc(text, unicode.IsDigit)
+	return utf8.RuneCountInString(text[:len(text)-len(rest)])
+}
+
+func digitsAtEnd(text string) int {
+	rest := strings.TrimRightFunc(text, unicode.IsDigit)
+	return utf8.RuneCountInString(text[len(rest):])
 }
 
 // plain is a text normalized for comparing quotes, with the position in the original of each of its bytes.

@@ -2,7 +2,6 @@ package agent
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -29,12 +28,8 @@ func (r *run) retrieve(ctx context.Context) (answer, error) {
 	if err := r.call.Progress.Stage(stageSending); err != nil {
 		return answer{}, err
 	}
-	q := search.Query{Text: clip(r.payload.Prompt, 2000), Limit: lookedAt}
-	answered, err := r.find(ctx, q)
-	if _, wrong := errors.AsType[*search.InvalidError](err); wrong { // a prompt is no query: it may quote any text
-		q.Text = store.PlainTerms(q.Text)
-		answered, err = r.find(ctx, q)
-	}
+	// A prompt is no query: it may quote any text, such as "the -n flag".
+	answered, err := r.find(ctx, search.Query{Text: store.PlainTerms(clip(r.payload.Prompt, 2000)), Limit: lookedAt})
 	if err != nil {
 		return answer{}, err
 	}
