@@ -108,7 +108,7 @@ func hasUnit(cmd *cobra.Command) bool { return cmd.Name() == "run" || cmd.Name()
 func (p *program) withUnit(cmd *cobra.Command, err error) error {
 	root, noRoot := cmd.Flags().GetString("root")
 	if problems, ok := errors.AsType[*config.Errors](err); !ok || !lacksServices(problems) || noRoot != nil ||
-		cmd.Flags().Changed("tenant") {
+		cmd.Flags().Changed("tenant") || p.namesServices() {
 		return err
 	}
 	names, denied := tenantNames(root)

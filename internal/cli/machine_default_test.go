@@ -73,6 +73,10 @@ func TestClientOfTheMachine(t *testing.T) {
 			[]string{"southhaven"}, nil, "run --client-id southhaven", exitConfig,
 			"systemctl start async-worker@southhaven", "",
 		},
+		"run has wrong settings": {
+			[]string{"southhaven"}, []string{"AZURE_STORAGE_CONNECTION_STRING=oops"}, "run --client-id southhaven", exitConfig,
+			"fix these settings", "",
+		},
 		"run has no tenant's settings": {
 			[]string{"southhaven", "west"}, nil, "run --client-id east", exitConfig, "async-worker tenant add", "",
 		},
