@@ -23,7 +23,7 @@ func Delimiter(start string, declared bool) rune {
 		if candidate == ',' && decimals {
 			continue
 		}
-		decimals = decimals || inNumbers && even == 1
+		decimals = decimals || inNumbers
 		// A few more columns don't make up for uneven rows.
 		if score := even + 0.01*float64(min(columns, 20)); score > bestScore || candidate == ',' && score == bestScore {
 			best, bestScore = candidate, score

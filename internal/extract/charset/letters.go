@@ -10,16 +10,16 @@ import (
 // western are the letters beyond ASCII of the languages that windows-1252 has. Each text of some length has one of the
 // first in each line.
 var western = []struct{ common, others string }{
-	{"äü", "ößé"},            // German
-	{"éà", "âæçèêëîïôœùûüÿ"}, // French
-	{"ëé", "àáâäèêíïóôöûüç"}, // Dutch, Afrikaans, Albanian, Luxembourgish
-	{"óíáà", "éúñüªºèòïç"},   // Spanish, Catalan, Galician, Irish
-	{"ãç", "áâàéêíóôõúªº"},   // Portuguese
-	{"àèìò", "éíîóùú"},       // Italian, Scottish Gaelic
-	{"åäø", "öæéüðþšž"},      // Swedish, Finnish, Danish, Norwegian
-	{"êô", "âîûàèéìòùçïëöä"}, // Friulian, Welsh
-	{"äõ", "öüšž"},           // Estonian
-	{"áí", "éóúýþæöðø"},      // Icelandic, Faroese
+	{"äü", "ößé"},              // German
+	{french, "âæçèêëîïôœùûüÿ"}, // French
+	{"ëé", "àáâäèêíïóôöûüç"},   // Dutch, Afrikaans, Albanian, Luxembourgish
+	{"óíáà", "éúñüªºèòïç"},     // Spanish, Catalan, Galician, Irish
+	{"ãç", "áâàéêíóôõúªº"},     // Portuguese
+	{"àèìò", "éíîóùú"},         // Italian, Scottish Gaelic
+	{"åäø", "öæéüðþšž"},        // Swedish, Finnish, Danish, Norwegian
+	{"êô", "âîûàèéìòùçïëöä"},   // Friulian, Welsh
+	{"äõ", "öüšž"},             // Estonian
+	{"áí", "éóúýþæöðø"},        // Icelandic, Faroese
 }
 
 // alphabet are the letters beyond ASCII of a language, and the encoding in which its old files are.
@@ -50,6 +50,7 @@ var alphabets = []alphabet{
 }
 
 const (
+	french     = "éà" // the common ones
 	polish     = "ąćęłńóśźż"
 	czech      = "áčďéěíňóřšťúůýž"
 	slovak     = "áäčďéíĺľňóôŕšťúýž"
@@ -76,6 +77,9 @@ type high struct {
 	between [256]int // between two of them
 	all     int      // near
 	runs    int      // of them in a run of three or more
+
+	// æ, and ç that is not before a, o or u: hardly French, but what č, ć and ē of other encodings are in windows-1252
+	noFrench int
 }
 
 // highBytes counts the bytes beyond ASCII of a text.
@@ -92,6 +96,10 @@ func highBytes(text []byte) *high {
 		}
 		h.near[b]++
 		h.all++
+		if r := unicode.ToLower(charmap.Windows1252.DecodeByte(b)); r == 'æ' ||
+			r == 'ç' && (i+1 == len(text) || text[i+1] < 0x80 && !strings.ContainsRune("aouAOU", rune(text[i+1]))) {
+			h.noFrench++
+		}
 		if before && after {
 			h.between[b]++
 		}
@@ -169,8 +177,8 @@ func (h *high) isWestern() bool {
 		if common, _ := h.fit(charmap.Windows1252, language.common); common > 0 || fits+strays < someLetters {
 			return true
 		}
-		// A list may have some letters alone: Benoît, François. Turkish has no others than languages with a þ.
-		if strays*strayShare <= fits && !strings.Contains(language.others, "þ") {
+		// A list of names may have none of the common letters: Benoît, François.
+		if language.common == french && strays*strayShare <= fits && h.noFrench == 0 {
 			return true
 		}
 	}

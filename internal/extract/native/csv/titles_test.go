@@ -32,6 +32,18 @@ func TestTitles(t *testing.T) {
 			"a note beside decimal commas", "Datum;Text;Betrag\n01.02.24;Miete;-500,00\n02.02.24;Strom;-80,50;x\n03.02.24;Gehalt;2500,00\n",
 			"", "Datum|Text|Betrag", 1,
 		},
+		{
+			"closing lines below decimal commas", "Datum;Text;Betrag\n" + strings.Repeat("01.02.24;Miete;-500,00\n", 12) +
+				"Saldo;1907,10\nZinsen;3,20\n", "", "Datum|Text|Betrag", 1,
+		},
+		{
+			"notes beside decimal commas", "Datum;Text;Betrag\n" + strings.Repeat("01.02.24;Miete;-500,00\n", 12) +
+				"01.02.24;Strom;-9,50;x\n01.02.24;Gas;-15,50;y\n", "", "Datum|Text|Betrag", 1,
+		},
+		{
+			"no header above decimal commas", strings.Repeat("01.02.24;Miete;-500,00\n", 12) + "Saldo;1907,10\n",
+			"", "01.02.24|Miete|-500,00", 0,
+		},
 		{"a title with another delimiter", "Report | 2024\na,b\n1,2\n3,4\n", "Report | 2024", "a|b", 1},
 		{"a footer", "Sales\na,b\n1,2\n3,4\n5,6\nTotal 9\n", "Sales", "a|b", 1},
 
