@@ -70,11 +70,14 @@ func TestClientOfTheMachine(t *testing.T) {
 			"jobs list --client-id west --supabase-url https://west.example", exitOK, "", "https://west.example",
 		},
 		"run has the settings of its unit": {
-			[]string{"southhaven"}, nil, "run --client-id southhaven", exitConfig,
+			[]string{"southhaven"},
+			nil, "run --client-id southhaven", exitConfig,
 			"systemctl start async-worker@southhaven", "",
 		},
 		"run has wrong settings": {
-			[]string{"southhaven"}, []string{"AZURE_STORAGE_CONNECTION_STRING=oops"}, "run --client-id southhaven", exitConfig,
+			[]string{"southhaven"},
+			[]string{"AZURE_STORAGE_CONNECTION_STRING=oops"},
+			"run --client-id southhaven", exitConfig,
 			"fix these settings", "",
 		},
 		"run has no tenant's settings": {
