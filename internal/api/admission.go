@@ -76,7 +76,7 @@ func (a *API) admit(ctx context.Context) error {
 }
 
 func overload(detail string, retryAfter time.Duration) *Problem {
-	p := problem(http.StatusServiceUnavailable, "QUEUE_OVERLOADED", detail)
+	p := problem(http.StatusServiceUnavailable, codeOverloaded, detail)
 	p.retryAfter = retryAfter
 	return p
 }

@@ -86,6 +86,7 @@ func failure() *Problem {
 const (
 	codeValidation = "VALIDATION_ERROR"
 	codeNotFound   = "NOT_FOUND"
+	codeOverloaded = "QUEUE_OVERLOADED"
 )
 
 // codes are the codes of statuses that the library, not a handler, answers with.

@@ -24,6 +24,8 @@ type deadlines struct {
 	within time.Duration
 }
 
+func (*deadlines) SetReadDeadline(time.Time) error { return nil }
+
 func (d *deadlines) SetWriteDeadline(t time.Time) error {
 	d.within = time.Until(t)
 	return nil

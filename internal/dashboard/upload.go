@@ -149,7 +149,7 @@ func (p *page) ingest(set string, part *multipart.Part) error {
 		return err
 	}
 	defer p.bound()()
-	j, err := p.by.Submit(p.r.Context(), api.NewJob{Type: "ingest", Payload: api.Object(payload)}, "")
+	j, err := p.by.SubmitUpload(p.r.Context(), api.NewJob{Type: "ingest", Payload: api.Object(payload)}, written)
 	if err != nil {
 		return err
 	}
