@@ -3,10 +3,14 @@ package dashboard_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"path"
 	"strings"
 	"testing"
+
+	"github.com/chromedp/chromedp"
 
 	"github.com/seed-7227ef26/async-worker/internal/api"
 	"github.com/seed-7227ef26/async-worker/internal/blob"
@@ -110,4 +114,59 @@ func TestRefusedUpload(t *testing.T) {
 			}
 		})
 	}
+}
+
+// choose drops files on the form: names and contents.
+func (w *browser) choose(pairs ...string) {
+	w.Helper()
+	add := ""
+	for i := 0; i+1 < len(pairs); i += 2 {
+		add += fmt.Sprintf("files.items.add(new File([%s], %q)); ", pairs[i+1], pairs[i])
+	}
+	is[bool](w, `(() => { const files = new DataTransfer(); `+add+`
+		document.querySelector("[data-drop]").dispatchEvent(new DragEvent("drop", {dataTransfer: files, bubbles: true, cancelable: true}));
+		return true })()`)
+}
+
+// sendFiles sends the form, and returns the lines of its note and the names of the files that it still has.
+func (w *browser) sendFiles() (lines, files string) {
+	w.Helper()
+	w.click("form[data-upload] button")
+	w.await(`document.querySelector("[data-upload] progress").hidden`)
+	return is[string](w, `[...document.querySelectorAll("[data-upload] [role=alert]:not([hidden]) p")].map(p => p.textContent).join("|")`),
+		is[string](w, `[...document.querySelector("#file").files].map(f => f.name).join("|")`)
+}
+
+// What is refused of one file does not hold up the others. The form names it, keeps it, and sends it alone the next time.
+// Without a connection or a session it stops, and keeps the rest.
+func TestUploadOfSeveral(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	w := b.browse("submit")
+	w.open("documents/upload")
+	w.do(chromedp.SendKeys(chromedp.CSS("#set"), "harbour"))
+	check := func(lines, files string, jobs int) {
+		t.Helper()
+		gotLines, gotFiles := w.sendFiles()
+		got := is[int](w, `document.querySelectorAll("#sent [data-job]").length`)
+		if matched, _ := path.Match(lines, gotLines); !matched || gotFiles != files || got != jobs {
+			t.Errorf("the form says %q and keeps %q; %d jobs; want %q, %q, %d", gotLines, gotFiles, got, lines, files, jobs)
+		}
+	}
+	w.choose("a.txt", `"a"`, "empty.txt", "", "b.txt", `"b"`)
+	check("empty.txt: *empty", "empty.txt", 2)
+	check("empty.txt: *empty", "empty.txt", 2)
+	w.choose("large.bin", "new Uint8Array(40 << 20)", "empty.txt", "", "c.txt", `"c"`)
+	check("large.bin: it is larger than 32 MiB. Use the API for it.|empty.txt: *empty", "large.bin|empty.txt", 3)
+	w.choose("d.txt", `"d"`)
+	check("", "", 4)
+	w.choose("e.txt", `"e"`, "f.txt", `"f"`, "g.txt", `"g"`)
+	b.restart(func() {
+		check("e.txt: the connection was lost. Send it again.|Not sent: 2 more files.", "f.txt|g.txt|e.txt", 4)
+	})
+	check("", "", 7)
+	w.choose("h.txt", `"h"`, "i.txt", `"i"`)
+	is[int](w, `fetch("logout", {method: "POST", redirect: "manual"}).then(r => r.status)`)
+	check("h.txt: you are signed out*|Not sent: 1 more file.", "i.txt|h.txt", 7)
+	w.quietBut("Failed to load resource", "ERR_")
 }

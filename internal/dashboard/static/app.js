@@ -93,21 +93,43 @@
     drop.addEventListener("drop", (e) => { if (e.dataTransfer.files.length) input.files = e.dataTransfer.files; });
   }
 
-  // Files go up one after another, and their jobs are followed below the form; the address of the page keeps them.
-  const send = (form, file, sent) => new Promise((done, failed) => {
+  // Files go up one after another, and their jobs are followed below the form; the address of the page keeps them. What is
+  // refused of one file does not hold up the others. Without a session, the right or a connection all would be refused.
+  const send = (form, file, sent) => new Promise((answer) => {
     const body = new FormData(), call = new XMLHttpRequest(), bar = form.querySelector("progress");
+    const most = Number(form.dataset.most);
+    const refuse = (why, all) => answer({ why: file.name + ": " + why.trim(), all });
+    if (file.size > most * 1048576) { refuse("it is larger than " + most + " MiB. Use the API for it."); return; }
     body.append("set", form.elements.set.value);
     body.append("file", file);
     call.open("POST", form.action + "?" + sent);
     call.setRequestHeader("HX-Request", "true");
     call.upload.onprogress = (e) => { bar.value = e.lengthComputable ? 100 * e.loaded / e.total : 0; };
-    call.onerror = () => failed(file.name + ": the connection was lost. Send it again.");
-    call.onload = () => call.status < 300 ? done(call.responseText) : failed(file.name + ": " + call.responseText);
+    call.onerror = () => refuse("the connection was lost. Send it again.", true);
+    call.onload = () => call.status < 300 ? answer({ part: call.responseText })
+      : refuse(call.responseText || "it was not accepted (" + call.status + ").", call.status === 401 || call.status === 403);
     call.send(body);
   });
   const form = document.querySelector("[data-upload]");
   if (form) {
     const input = form.elements.file, bar = form.querySelector("progress"), note = form.querySelector(".note");
+    const place = document.getElementById("sent");
+    const accept = (part, sent) => {
+      place.innerHTML = part;
+      htmx.process(place);
+      sent.delete("job");
+      for (const job of place.querySelectorAll("[data-job]")) sent.append("job", job.dataset.job);
+      history.replaceState(null, "", location.pathname + "?" + new URLSearchParams([["set", form.elements.set.value], ...sent]));
+    };
+    const say = (lines) => {
+      note.lastElementChild.replaceChildren(...lines.map((text) => {
+        const line = document.createElement("p");
+        line.className = "break";
+        line.textContent = text;
+        return line;
+      }));
+      note.hidden = lines.length === 0;
+    };
     input.multiple = true;
     form.querySelector("label[for=file]").lastChild.data = " Choose files, or drop them here";
     form.addEventListener("submit", async (e) => {
@@ -116,23 +138,21 @@
       const button = form.querySelector("button"), text = button.textContent;
       button.disabled = true;
       bar.hidden = false;
-      note.hidden = true;
+      say([]);
       const sent = new URLSearchParams([...new URLSearchParams(location.search)].filter(([k]) => k === "job"));
-      try {
-        for (const file of [...input.files]) {
-          button.textContent = button.dataset.busy + (input.files.length > 1 ? " " + file.name : "");
-          const place = document.getElementById("sent");
-          place.innerHTML = await send(form, file, sent);
-          htmx.process(place);
-          sent.delete("job");
-          for (const job of place.querySelectorAll("[data-job]")) sent.append("job", job.dataset.job);
-          history.replaceState(null, "", location.pathname + "?" + new URLSearchParams([["set", form.elements.set.value], ...sent]));
-        }
-        input.value = "";
-      } catch (why) {
-        note.querySelector("p").textContent = why;
-        note.hidden = false;
+      const files = [...input.files], accepted = new Set(), refused = new Map();
+      for (const file of files) {
+        button.textContent = button.dataset.busy + (files.length > 1 ? " " + file.name : "");
+        const { part, why, all } = await send(form, file, sent);
+        if (why) refused.set(file, why); else { accept(part, sent); accepted.add(file); }
+        if (all) break;
       }
+      // The form keeps what was not accepted, first what was not tried.
+      const kept = new DataTransfer(), rest = [...input.files].filter((file) => !accepted.has(file));
+      for (const file of rest.sort((a, b) => refused.has(a) - refused.has(b))) kept.items.add(file);
+      input.files = kept.files;
+      const untried = files.length - accepted.size - refused.size;
+      say([...refused.values(), ...untried ? ["Not sent: " + untried + (untried > 1 ? " more files." : " more file.")] : []]);
       bar.hidden = true;
       button.disabled = false;
       button.textContent = text;
