@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/api"
+	"github.com/seed-7227ef26/async-worker/internal/search"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
@@ -34,15 +35,22 @@ func (h hanging) SubmitOnce(ctx context.Context, _ store.OnceSubmission) (store.
 }
 
 // A database that does not answer, because something locks its tables, does not leave a request without an answer: the
-// server would close its connection.
+// server would close its connection. Nor does a model that is asked too much to embed the question of a search in time.
 func TestPatience(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, func(d *api.Deps) { d.Store, d.Patience = hanging{d.Store}, 10*time.Millisecond })
+	b := newBench(t, func(d *api.Deps) {
+		d.Store, d.Patience = hanging{d.Store}, 10*time.Millisecond
+		d.Search = func(ctx context.Context, _ search.Store, _ search.Query) (search.Found, error) {
+			<-ctx.Done()
+			return search.Found{}, &search.EmbedError{Cause: context.Cause(ctx)}
+		}
+	})
 	for _, call := range [][3]string{
 		{"GET", "/v1/jobs/x", ""},
 		{"GET", "/v1/jobs/x/events", ""},
 		{"POST", "/v1/jobs", newFile()},
 		{"POST", "/v1/jobs/x/cancel", ""},
+		{"POST", "/v1/search", `{"query":"tide"}`},
 	} {
 		r := b.want(b.ask(call[0], call[1], call[2]), http.StatusServiceUnavailable, "UNAVAILABLE")
 		if r.header.Get("Retry-After") == "" {

@@ -102,9 +102,14 @@ func checkNames(what task.Task) error {
 	return all[what.Type].Spec().CheckNames(what.Payload)
 }
 
-// Find searches a store, which may be that of a caller. It needs config.Models.
+// Find searches a store, which may be that of a caller. The question is embedded before documents that wait for the same
+// service. It needs config.Models.
 func (t *Tenant) Find(ctx context.Context, s search.Store, q search.Query) (search.Found, error) {
-	return search.Finder{Embedder: t.Embedder, Rater: t.Rater, Log: t.log}.Find(ctx, s, q)
+	embedder := t.questions
+	if embedder == nil {
+		embedder = t.Embedder
+	}
+	return search.Finder{Embedder: embedder, Rater: t.Rater, Log: t.log}.Find(ctx, s, q)
 }
 
 // picture draws pages of documents for the API; its files are in tempDir.

@@ -63,7 +63,8 @@ type Tenant struct {
 	// a test waits for it.
 	SweepEvery time.Duration
 
-	contexts ChatModel // writes contexts of chunks; offline unless CONTEXT_MODE is model
+	questions llm.Embedder // embeds the questions of searches; nil: Embedder does
+	contexts  ChatModel    // writes contexts of chunks; offline unless CONTEXT_MODE is model
 
 	log     *slog.Logger
 	worker  string      // unique to this process

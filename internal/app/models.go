@@ -20,8 +20,8 @@ func (t *Tenant) openModels(context.Context) error {
 	if err := t.openUncounted(); err != nil {
 		return err
 	}
-	if _, bills := t.Embedder.(*openai.Embedder); bills {
-		t.Embedder = t.metrics.Embedder(t.Embedder)
+	if e, bills := t.Embedder.(*openai.Embedder); bills {
+		t.Embedder, t.questions = t.metrics.Embedder(e), t.metrics.Embedder(e.Prompt())
 	}
 	if !t.Chat.Offline() {
 		t.Chat.Chat = t.metrics.Chat(t.Chat.Chat)

@@ -2,15 +2,22 @@ package app
 
 import (
 	"context"
+	"errors"
 	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/config"
+	"github.com/seed-7227ef26/async-worker/internal/llm/llmtest"
 	"github.com/seed-7227ef26/async-worker/internal/llm/openai"
 	"github.com/seed-7227ef26/async-worker/internal/llm/token"
 	"github.com/seed-7227ef26/async-worker/internal/metrics"
+	"github.com/seed-7227ef26/async-worker/internal/search"
+	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
@@ -134,6 +141,55 @@ func TestAllOfAnAccountForPages(t *testing.T) {
 		if n := slots(t, accounts.limiters[key]); n != c.want {
 			t.Errorf("%+v: %d requests at a time", c, n)
 		}
+	}
+}
+
+// nothing is a store without a hit.
+type nothing struct{ search.Store }
+
+func (nothing) Search(context.Context, store.Query) ([]store.Hit, error) { return nil, nil }
+
+// The question of a search is embedded while documents take all of the account that is theirs, and others wait.
+func TestQuestionPrecedesDocuments(t *testing.T) {
+	t.Parallel()
+	s := llmtest.New(t, llmtest.Options{})
+	tenant := &Tenant{
+		Config: modelConfig(func(c *config.Config) {
+			c.OpenAI.BaseURL, c.OpenAI.APIKey, c.OpenAI.EmbeddingModel = s.URL(), config.NewSecret(llmtest.Key), openai.DefaultModel
+		}),
+		log: slog.New(slog.DiscardHandler), counter: token.New(), accounts: new(accounts),
+		metrics: metrics.New(metrics.Options{Log: slog.New(slog.DiscardHandler)}),
+	}
+	if err := tenant.openModels(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	limiter := tenant.accounts.limiters[accountOf(account(tenant.Config))]
+	for range 6 { // of MODEL_CONCURRENCY=8
+		p, err := limiter.Acquire(t.Context(), openai.Bulk, openai.DefaultModel, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer p.Release()
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	waiting := make(chan error, 1)
+	documents, stop := context.WithCancel(ctx)
+	go func() {
+		_, err := tenant.Embedder.Embed(documents, []string{"a chunk"})
+		waiting <- err
+	}()
+	if _, err := tenant.Find(ctx, nothing{}, search.Query{Text: "when does the tide turn?", Limit: 1}); err != nil {
+		t.Errorf("the search: %v", err)
+	}
+	stop()
+	if err := <-waiting; !errors.Is(err, context.Canceled) {
+		t.Errorf("the chunk did not wait: %v", err)
+	}
+	w := httptest.NewRecorder()
+	tenant.metrics.Handler().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", http.NoBody))
+	if !regexp.MustCompile(`embedding_tokens_total(\{[^}]*\})? [1-9]`).MatchString(w.Body.String()) {
+		t.Error("the tokens of the question are not counted")
 	}
 }
 

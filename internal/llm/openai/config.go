@@ -42,7 +42,7 @@ type Config struct {
 
 	HTTPClient *http.Client // default: one of its own with a connection for each request in flight
 	Limiter    *Limiter     // shared with other users of the same account; default: one of its own
-	Urgency    Urgency      // of a Chat's requests; embeddings are Bulk
+	Urgency    Urgency      // of a Chat's requests; embeddings are Bulk, see Embedder.Prompt
 	Counter    llm.Counter  // of the model's tokens; default: cl100k_base
 
 	Dependency taskerr.Dependency // to which a Chat's failures are attributed; default taskerr.Chat
@@ -123,6 +123,7 @@ func New(c Config) (*Embedder, error) {
 		sendDimensions: strings.Contains(c.Model, "text-embedding-3"),
 		concurrency:    c.Concurrency,
 		counter:        c.Counter,
+		learnt:         new(learnt),
 	}, nil
 }
 

@@ -25,6 +25,11 @@ type Embedder struct {
 	concurrency    int
 	counter        llm.Counter
 
+	*learnt
+}
+
+// learnt is what the service's responses have shown. Embedders of one service share it.
+type learnt struct {
 	floats   atomic.Bool // the service does not support base64
 	answered atomic.Bool // the service has succeeded at least once
 }
@@ -34,6 +39,14 @@ type batch struct {
 	start  int // index of its first input
 	inputs []string
 	tokens int
+}
+
+// Prompt returns the embedder of what somebody waits for: the question of a search. It is e, but its requests precede those
+// of e, which are of documents.
+func (e *Embedder) Prompt() *Embedder {
+	prompt := *e
+	prompt.urgency = Prompt
+	return &prompt
 }
 
 // Model implements llm.Embedder.

@@ -26,8 +26,8 @@ type Urgency int
 
 // The urgencies.
 const (
-	Prompt  Urgency = iota // one of few requests that a task waits for: chat
-	Bulk                   // one of many: embeddings, pages
+	Prompt  Urgency = iota // one of few requests that a task or a caller waits for: chat, the question of a search
+	Bulk                   // one of many: embeddings of documents, pages
 	probing                // a probe
 	urgencies
 )

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/seed-7227ef26/async-worker/internal/llm/llmtest"
 	"github.com/seed-7227ef26/async-worker/internal/retry"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
@@ -33,5 +34,27 @@ func TestWaitsAreNoWork(t *testing.T) {
 		}); f != nil || tries != 2 {
 			t.Errorf("%d tries: %+v", tries, f)
 		}
+	})
+}
+
+// The question of a search is embedded before documents, however many of them wait for the service's budget.
+func TestQuestionPrecedesDocuments(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		e, _ := account(t, llmtest.NewInProcess(llmtest.Options{}), 16)
+		answered(t, e.limiter, 200, headers("x-ratelimit-limit-requests", "60", "x-ratelimit-remaining-requests", "0",
+			"x-ratelimit-reset-requests", "1m0s")) // one per second
+		ctx, stop := context.WithCancel(t.Context())
+		documents := flood(ctx, e.limiter, Bulk, e.model, 20, func() {})
+		synctest.Wait()
+		start := time.Now()
+		if _, err := e.Prompt().Embed(t.Context(), []string{"when does the tide turn?"}); err != nil {
+			t.Error(err)
+		}
+		if took := time.Since(start); took > 4*time.Second { // its turn after at most one document, and its request
+			t.Errorf("it took %v", took)
+		}
+		stop()
+		documents.Wait()
 	})
 }
