@@ -166,8 +166,11 @@ func (r *run) listDocuments(ctx context.Context, raw string, out *result) error 
 			return nil
 		}
 	}
-	if len(all) > first+size {
+	switch {
+	case len(all) > first+size:
 		out.note("there are more: ask for page %d, or narrow the list by a filter", page+1)
+	case len(all) == most:
+		out.note("the list ends at %d documents, and there may be more: narrow it by a filter", most)
 	}
 	return nil
 }
