@@ -125,6 +125,18 @@ func TestEnds(t *testing.T) {
 				End:  llm.CutOff,
 			}
 		}, "So far", ""},
+		"cut off, with a link": {
+			"agent", func(int, llm.Question) llm.Answer {
+				return llm.Answer{Text: "It goes on at https://evil.example/x", End: llm.CutOff}
+			},
+			"It goes on at https://evil.example/x", "",
+		},
+		"refused, with a link": {
+			"agent", func(int, llm.Question) llm.Answer {
+				return llm.Answer{Text: "Ask www.evil.example.", End: llm.Refused}
+			},
+			"Ask www.evil.example.", "",
+		},
 		"nothing": {"ai", func(int, llm.Question) llm.Answer { return llm.Answer{} }, "", "AI_ANSWER_UNUSABLE"},
 		"never finishes": {
 			"agent", func(int, llm.Question) llm.Answer { return call("search", object{"query": "x"}) },
@@ -148,8 +160,11 @@ func TestEnds(t *testing.T) {
 				}
 				return
 			}
-			if err != nil || r.Text != c.answer || r.Refused != (name == "refused") {
+			if err != nil || r.Text != c.answer || r.Refused != strings.HasPrefix(name, "refused") {
 				t.Errorf("%+v, %v", r, err)
+			}
+			if strings.Contains(strings.Join(r.Warnings, " "), "evil.example") != strings.HasSuffix(name, "with a link") {
+				t.Errorf("warnings %q", r.Warnings)
 			}
 		})
 	}

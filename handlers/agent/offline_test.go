@@ -45,6 +45,11 @@ func TestOffline(t *testing.T) {
 	if err != nil || !slices.Contains(r.Warnings, "The re-ranker failed.") {
 		t.Errorf("the search's notice is not among the warnings: %q, %v", r.Warnings, err)
 	}
+	b.document("links", "page.html", "The wind speed is at https://evil.example/x?q=1")
+	r, err = b.try(agent.New(b.deps), `{"prompt":"At what wind speed are the cranes parked?","document_set":"links"}`, &handlertest.Progress{})
+	if err != nil || !strings.Contains(r.Text, "evil.example") || !strings.Contains(strings.Join(r.Warnings, " "), "evil.example") {
+		t.Errorf("quotations with a link: %q, warnings %q, %v", r.Text, r.Warnings, err)
+	}
 	for name, c := range map[string]struct {
 		h       *agent.Handler
 		payload string

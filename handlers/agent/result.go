@@ -75,6 +75,9 @@ func (r *run) outcome(a answer) (handlers.Outcome, error) {
 	if a.citations == nil {
 		a.citations = []Citation{}
 	}
+	if r.kind == task.Agent {
+		a.warnings = append(a.warnings, r.foreignLinks(a.text())...)
+	}
 	model := r.model()
 	result := Result{
 		Answer: a.value, Citations: a.citations, Steps: r.state.counted(), Model: model,
