@@ -98,8 +98,12 @@ func (r *run) draft(ctx context.Context) (*answer, error) {
 	return nil, nil
 }
 
-// finish accepts the model's answer (nil: not yet) and makes accept's complaint the result of the call.
-func (r *run) finish(ctx context.Context, call llm.ToolCall) (*answer, error) {
+// finish accepts the model's answer (nil: not yet) and makes accept's complaint the result of the call. again: another call
+// of the same answer was refused. Its complaint is the one to mend, and the model has not been able to do so.
+func (r *run) finish(ctx context.Context, call llm.ToolCall, again bool) (*answer, error) {
+	if again {
+		return r.finishAgain(ctx, call)
+	}
 	a, err := r.accept(ctx, r.finishing(call))
 	if a != nil || err != nil {
 		return a, err
@@ -108,6 +112,22 @@ func (r *run) finish(ctx context.Context, call llm.ToolCall) (*answer, error) {
 	last := &r.state.Turns[len(r.state.Turns)-1]
 	last.Role, last.Call, last.Tool = llm.ToolTurn, call.ID, finishName
 	r.state.use(toolUse{Name: finishName, Bytes: len(last.Text), Problem: r.state.Correcting})
+	return nil, nil
+}
+
+// finishAgain accepts an answer with which nothing is wrong.
+func (r *run) finishAgain(ctx context.Context, call llm.ToolCall) (*answer, error) {
+	s := r.finishing(call)
+	a, wrong, err := r.examine(ctx, &s)
+	if err != nil {
+		return nil, err
+	}
+	if len(wrong) == 0 {
+		return a, nil
+	}
+	text := "(not taken: " + finishName + " was called more than once. Call it once, mended as the result of the first call says.)"
+	r.state.Turns = append(r.state.Turns, turn{Role: llm.ToolTurn, Call: call.ID, Tool: finishName, Text: text})
+	r.state.use(toolUse{Name: finishName, Bytes: len(text), Problem: problemMany})
 	return nil, nil
 }
 

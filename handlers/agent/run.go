@@ -95,19 +95,21 @@ func (r *run) act(ctx context.Context) (*answer, error) {
 	if forced := r.state.Ended != "" || r.state.Correcting != ""; forced && !slices.ContainsFunc(calls, isFinish) {
 		return r.insist(ctx, calls)
 	}
-	made, repeated := 0, 0
+	made, repeated, refused := 0, 0, false
 	for i, call := range calls {
 		if err := ctx.Err(); err != nil {
 			return nil, context.Cause(ctx)
 		}
-		if answered[call.ID] {
+		if isFinish(call) {
+			if !answered[call.ID] {
+				if a, err := r.finish(ctx, call, refused); a != nil || err != nil {
+					return a, err
+				}
+			}
+			refused = true
 			continue
 		}
-		if isFinish(call) {
-			a, err := r.finish(ctx, call)
-			if a != nil || err != nil {
-				return a, err
-			}
+		if answered[call.ID] {
 			continue
 		}
 		made++
