@@ -21,7 +21,7 @@ func (t *Tenant) openModels(context.Context) error {
 		return err
 	}
 	if e, bills := t.Embedder.(*openai.Embedder); bills {
-		t.Embedder, t.questions = t.metrics.Embedder(e), t.metrics.Embedder(e.Prompt())
+		t.Embedder, t.questions = t.metrics.Embedder(e), t.metrics.Embedder(e.Questions())
 	}
 	if !t.Chat.Offline() {
 		t.Chat.Chat = t.metrics.Chat(t.Chat.Chat)

@@ -164,27 +164,36 @@ func TestQuestionPrecedesDocuments(t *testing.T) {
 		t.Fatal(err)
 	}
 	limiter := tenant.accounts.limiters[accountOf(account(tenant.Config))]
-	for range 6 { // of MODEL_CONCURRENCY=8
-		p, err := limiter.Acquire(t.Context(), openai.Bulk, openai.DefaultModel, 1)
-		if err != nil {
-			t.Fatal(err)
+	for of, u := range map[string]openai.Urgency{"documents": openai.Bulk, "chats": openai.Prompt} {
+		var held []*openai.Permit
+		for range 6 { // of MODEL_CONCURRENCY=8
+			p, err := limiter.Acquire(t.Context(), u, openai.DefaultModel, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			held = append(held, p)
 		}
-		defer p.Release()
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	defer cancel()
-	waiting := make(chan error, 1)
-	documents, stop := context.WithCancel(ctx)
-	go func() {
-		_, err := tenant.Embedder.Embed(documents, []string{"a chunk"})
-		waiting <- err
-	}()
-	if _, err := tenant.Find(ctx, nothing{}, search.Query{Text: "when does the tide turn?", Limit: 1}); err != nil {
-		t.Errorf("the search: %v", err)
-	}
-	stop()
-	if err := <-waiting; !errors.Is(err, context.Canceled) {
-		t.Errorf("the chunk did not wait: %v", err)
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		waiting := make(chan error, 1)
+		others, stop := context.WithCancel(ctx)
+		go func() {
+			p, err := limiter.Acquire(others, u, openai.DefaultModel, 1)
+			if err == nil {
+				p.Release()
+			}
+			waiting <- err
+		}()
+		if _, err := tenant.Find(ctx, nothing{}, search.Query{Text: "when does the tide turn?", Limit: 1}); err != nil {
+			t.Errorf("the search among %s: %v", of, err)
+		}
+		stop()
+		if err := <-waiting; !errors.Is(err, context.Canceled) {
+			t.Errorf("one of the %s did not wait: %v", of, err)
+		}
+		cancel()
+		for _, p := range held {
+			p.Release()
+		}
 	}
 	w := httptest.NewRecorder()
 	tenant.metrics.Handler().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", http.NoBody))

@@ -42,7 +42,7 @@ type Config struct {
 
 	HTTPClient *http.Client // default: one of its own with a connection for each request in flight
 	Limiter    *Limiter     // shared with other users of the same account; default: one of its own
-	Urgency    Urgency      // of a Chat's requests; embeddings are Bulk, see Embedder.Prompt
+	Urgency    Urgency      // of a Chat's requests; embeddings are Bulk, see Embedder.Questions
 	Counter    llm.Counter  // of the model's tokens; default: cl100k_base
 
 	Dependency taskerr.Dependency // to which a Chat's failures are attributed; default taskerr.Chat

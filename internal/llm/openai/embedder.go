@@ -41,12 +41,12 @@ type batch struct {
 	tokens int
 }
 
-// Prompt returns the embedder of what somebody waits for: the question of a search. It is e, but its requests precede those
+// Questions returns the embedder of questions of searches, for which somebody waits. It is e, but its requests precede those
 // of e, which are of documents.
-func (e *Embedder) Prompt() *Embedder {
-	prompt := *e
-	prompt.urgency = Prompt
-	return &prompt
+func (e *Embedder) Questions() *Embedder {
+	questions := *e
+	questions.urgency = Question
+	return &questions
 }
 
 // Model implements llm.Embedder.

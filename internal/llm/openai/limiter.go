@@ -26,21 +26,23 @@ type Urgency int
 
 // The urgencies.
 const (
-	Prompt  Urgency = iota // one of few requests that a task or a caller waits for: chat, the question of a search
-	Bulk                   // one of many: embeddings of documents, pages
-	probing                // a probe
+	Question Urgency = iota // the question of a search, a short request for which a caller waits
+	Prompt                  // one of few requests that a task waits for: chat
+	Bulk                    // one of many: embeddings of documents, pages
+	probing                 // a probe
 	urgencies
 )
 
-// promptsInARow is how many prompt requests are sent while a bulk request waits.
+// promptsInARow is how many prompt requests and questions are sent while a bulk request waits.
 const promptsInARow = 3
 
 // Limiter keeps a process within the rate limits of one account: a number of requests in flight, none while the service
 // reports that its budget of requests or tokens is spent or demands a pause, and not faster than the announced limit.
 // It is safe for concurrent use.
 //
-// Prompt requests precede bulk ones, except that every fourth request is bulk; a quarter of those in flight is reserved
-// for either, unless the account has requests of one urgency alone (see Resize). The first waiter in that order waits for
+// Questions precede prompt requests, and both bulk ones, except that every fourth request is bulk; a quarter of those in
+// flight is reserved for prompts, and one for bulk, unless the account has requests of one urgency alone (see Resize).
+// Questions take what is free of any. The first waiter in that order waits for
 // the budget it needs, and none that needs the same budget overtakes it. A probe precedes both, beside those in flight: it
 // would time out behind slow requests of a service that is up.
 //
@@ -148,7 +150,8 @@ func (l *Limiter) ring(at time.Time) {
 func (l *Limiter) dispatchOne(now time.Time) (next time.Duration, more bool) {
 	held := make(map[*allowance]bool) // reserved for an earlier waiter
 	for _, u := range l.order() {
-		if u != probing && (l.flying[Prompt]+l.flying[Bulk] >= l.slots || l.flying[u] >= l.share()) {
+		if u != probing && l.flying[Question]+l.flying[Prompt]+l.flying[Bulk] >= l.slots ||
+			u != probing && u != Question && l.flying[u] >= l.share() {
 			continue
 		}
 		for i, w := range l.waiting[u] {
@@ -185,9 +188,9 @@ func (l *Limiter) dispatchOne(now time.Time) (next time.Duration, more bool) {
 // order returns the urgencies, the one to serve first in front.
 func (l *Limiter) order() [urgencies]Urgency {
 	if l.prompts >= promptsInARow && len(l.waiting[Bulk]) > 0 {
-		return [urgencies]Urgency{probing, Bulk, Prompt}
+		return [urgencies]Urgency{probing, Bulk, Question, Prompt}
 	}
-	return [urgencies]Urgency{probing, Prompt, Bulk}
+	return [urgencies]Urgency{probing, Question, Prompt, Bulk}
 }
 
 // share is how many requests of one urgency may be in flight.

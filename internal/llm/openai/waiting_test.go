@@ -48,7 +48,7 @@ func TestQuestionPrecedesDocuments(t *testing.T) {
 		documents := flood(ctx, e.limiter, Bulk, e.model, 20, func() {})
 		synctest.Wait()
 		start := time.Now()
-		if _, err := e.Prompt().Embed(t.Context(), []string{"when does the tide turn?"}); err != nil {
+		if _, err := e.Questions().Embed(t.Context(), []string{"when does the tide turn?"}); err != nil {
 			t.Error(err)
 		}
 		if took := time.Since(start); took > 4*time.Second { // its turn after at most one document, and its request
