@@ -29,7 +29,7 @@ func locate(text, quote string) (string, bool) {
 		at += from
 		end := at + len(needle)
 		if !splitsWord(text, places, at) && !splitsWord(text, places, end) && !splitsNumber(hay, at) &&
-			!splitsNumber(hay, end) {
+			!splitsNumber(hay, end) && !splitsGroups(text, places, hay, at) && !splitsGroups(text, places, hay, end) {
 			return strings.TrimSpace(text[places[at]:places[end]]), true
 		}
 		from = at + 1
@@ -65,19 +65,38 @@ func splitsNumber(text string, at int) bool {
 			return true
 		}
 	}
-	const separators = ".,' ٫٬"
+	const separators = ".,'٫٬"
 	before, after := text[:at], text[at:]
 	if c, size := utf8.DecodeLastRuneInString(before); size > 0 && strings.ContainsRune(separators, c) {
-		before, at = before[:at-size], at-size
+		before = before[:at-size]
 	} else if c, size := utf8.DecodeRuneInString(after); size > 0 && strings.ContainsRune(separators, c) {
 		after = after[size:]
 	} else {
 		return false
 	}
-	if text[at] == ' ' {
-		return digitsAtEnd(before) >= 1 && digitsAtEnd(before) <= 3 && digitsAtStart(after) == 3 // 12 500, not 2022 500
+	a, _ := utf8.DecodeLastRuneInString(before)
+	b, _ := utf8.DecodeRuneInString(after)
+	return unicode.IsDigit(a) && unicode.IsDigit(b)
+}
+
+// splitsGroups reports whether a place of the normalized text hay is beside a blank between groups of a number, as in 12 500:
+// one blank of the original, and no end of a line. 2022 500 and COVID-19 300 are two numbers.
+func splitsGroups(text string, places []int, hay string, at int) bool {
+	switch {
+	case at > 0 && hay[at-1] == ' ':
+		at--
+	case at == len(hay) || hay[at] != ' ':
+		return false
 	}
-	return digitsAtEnd(before) > 0 && digitsAtStart(after) > 0
+	blank := text[places[at]:places[at+1]]
+	if strings.ContainsAny(blank, "\n\r\t\v\f") || utf8.RuneCountInString(blank) != 1 || digitsAtStart(hay[at+1:]) != 3 {
+		return false
+	}
+	group := hay[:at]
+	first := strings.TrimRightFunc(group, unicode.IsDigit)
+	digits := utf8.RuneCountInString(group[len(first):])
+	c, _ := utf8.DecodeLastRuneInString(strings.TrimRight(first, "-"))
+	return digits >= 1 && digits <= 3 && !unicode.IsLetter(c)
 }
 
 // startsAmount reports whether a text begins with a digit, perhaps after a sign of a currency.
@@ -92,11 +111,6 @@ func startsAmount(text string) bool {
 func digitsAtStart(text string) int {
 	rest := strings.TrimLeftFunc(text, unicode.IsDigit)
 	return utf8.RuneCountInString(text[:len(text)-len(rest)])
-}
-
-func digitsAtEnd(text string) int {
-	rest := strings.TrimRightFunc(text, unicode.IsDigit)
-	return utf8.RuneCountInString(text[len(rest):])
 }
 
 // plain is a text normalized for comparing quotes, with the position in the original of each of its bytes.
