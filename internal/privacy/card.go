@@ -118,9 +118,6 @@ func fits(text string, before, after []digitGroup) bool {
 	right := 0
 	if after = after[afterCard(text, after):]; len(after) > 0 && cardAt(text, after) == 0 {
 		right = beside(text, after[0])
-		if index := isIndex(after[0]) && !isPart(text, after[0]); year || index && cardAt(text, after[1:]) == 0 {
-			return false // a row with its year or its index
-		}
 	}
 	short := func(digits int) bool { return digits == 3 || digits == 4 }
 	return !short(left) && !short(right) && (left == 0 || right == 0)
@@ -129,18 +126,13 @@ func fits(text string, before, after []digitGroup) bool {
 // beside returns how many digits a group has if it may be one of a row of numbers: zero for an index, and for a part of a
 // date, a time or an amount.
 func beside(text string, g digitGroup) int {
-	if isPart(text, g) || isIndex(g) {
-		return 0
-	}
-	return g.end - g.start
-}
-
-// isPart reports whether a group is a part of a date, a time or an amount.
-func isPart(text string, g digitGroup) bool {
 	const parts = ".,:/"
 	before := g.start > 1 && strings.IndexByte(parts, text[g.start-1]) >= 0 && isDigit(text[g.start-2])
 	after := g.end+1 < len(text) && strings.IndexByte(parts, text[g.end]) >= 0 && isDigit(text[g.end+1])
-	return before || after
+	if before || after || isIndex(g) {
+		return 0
+	}
+	return g.end - g.start
 }
 
 // afterCard returns how many groups after a number are its expiry date and code.
