@@ -126,7 +126,11 @@ func (a *API) listLetters(ctx context.Context, in *lettersInput) (*bodyOf[Page[D
 		return nil, err
 	}
 	of := func(d store.DeadLetter) DeadLetter { return letterOf(ctx, d) }
-	return body(page(found, in.Limit, of, func(d store.DeadLetter) string { return cursorOf(d.Cursor()) })), nil
+	p := page(found, in.Limit, of, func(d store.DeadLetter) string { return cursorOf(d.Cursor()) })
+	if n := len(found); n > 0 && found[n-1].More { // it ends early
+		p.NextCursor = cursorOf(found[n-1].Cursor())
+	}
+	return body(p), nil
 }
 
 type replayInput struct {
@@ -180,7 +184,7 @@ const mostLooked = 1000
 
 func (a *API) replayLetters(ctx context.Context, in *bodyOf[BulkReplay]) (*bodyOf[BulkReplayed], error) {
 	b := in.Body
-	f := store.DeadLetterFilter{Type: b.Type, Class: b.Class, Reason: b.Reason, Oldest: true, Limit: b.Limit}
+	f := store.DeadLetterFilter{Type: b.Type, Class: b.Class, Reason: b.Reason, Oldest: true, Brief: true, Limit: b.Limit}
 	if f.Limit == 0 {
 		f.Limit = 50
 	}
@@ -194,19 +198,29 @@ func (a *API) replayLetters(ctx context.Context, in *bodyOf[BulkReplay]) (*bodyO
 		f.Since = *b.NewerThan
 	}
 	out, began := BulkReplayed{Jobs: []Job{}, NotReplayed: []NotReplayed{}}, time.Now()
+	if b.DryRun {
+		for _, err := range store.WalkDeadLetters(ctx, a.deps.Store, f) {
+			if err != nil {
+				return nil, err
+			}
+			out.Matched++
+		}
+		return body(out), nil
+	}
 	for most, more := f.Limit, true; more; { // those that can't be replayed leave their places to later ones
 		letters, err := a.deps.Store.DeadLetters(ctx, f)
 		if err != nil && out.Replayed == 0 {
 			return nil, err
 		}
-		if out.Matched += len(letters); b.DryRun || len(letters) == 0 {
+		if out.Matched += len(letters); len(letters) == 0 {
 			break // a failure later on is that of the next request
 		}
 		if more, err = a.replayEach(ctx, letters, b, &out); err != nil {
 			return nil, err
 		}
-		more = more && len(letters) == f.Limit && out.Replayed < most && out.Matched < mostLooked
-		f.Limit, f.After = most-out.Replayed, letters[len(letters)-1].Cursor()
+		last := letters[len(letters)-1]
+		more = more && (len(letters) == f.Limit || last.More) && out.Replayed < most && out.Matched < mostLooked
+		f.Limit, f.After = most-out.Replayed, last.Cursor()
 		if f.Before.IsZero() {
 			f.Before = began // what fails again meanwhile is for another request
 		}

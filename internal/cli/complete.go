@@ -183,7 +183,9 @@ func (p *program) completeDeliveries(
 func (p *program) completeDeadLetters(replayed string) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, _ string) (ids []string, _ cobra.ShellCompDirective) {
 		p.completing(cmd, func(ctx context.Context, t *app.Tenant) error {
-			found, err := t.Store.DeadLetters(ctx, store.DeadLetterFilter{Replayed: replayed, Limit: completedJobs})
+			found, err := t.Store.DeadLetters(ctx, store.DeadLetterFilter{
+				Replayed: replayed, Brief: true, Limit: completedJobs,
+			})
 			for _, d := range found {
 				if !slices.Contains(args, d.ID) {
 					ids = append(ids, printable(d.ID)+"\t"+printable(d.TaskType+" "+d.Reason+" "+d.ErrorClass))

@@ -43,11 +43,7 @@ func (p *program) newDLQListCommand() *cobra.Command {
 			}
 			f.Limit = limit
 			return p.withTenant(cmd, storeOnly, func(ctx context.Context, t *app.Tenant) error {
-				letters, err := t.Store.DeadLetters(ctx, f)
-				if err != nil {
-					return &failure{"list dead letters", nextStore, err}
-				}
-				return p.printDeadLetters(out, letters)
+				return p.listDeadLetters(ctx, out, t.Store, f)
 			})
 		}),
 	}
@@ -58,10 +54,28 @@ func (p *program) newDLQListCommand() *cobra.Command {
 	return cmd
 }
 
-func (p *program) printDeadLetters(out format, letters []store.DeadLetter) error {
-	if out == asJSON {
-		return printJSON(p.stdout, orEmpty(letters))
+// listDeadLetters prints dead letters. As JSON, which has their messages, it prints each before it reads the next page.
+func (p *program) listDeadLetters(ctx context.Context, out format, r store.Reader, f store.DeadLetterFilter) error {
+	f.Brief = out != asJSON
+	var letters []store.DeadLetter
+	list := jsonList{w: p.stdout}
+	for d, err := range store.WalkDeadLetters(ctx, r, f) {
+		if err != nil {
+			return &failure{"list dead letters", nextStore, err}
+		}
+		if out != asJSON {
+			letters = append(letters, d)
+		} else if err := list.add(d); err != nil {
+			return err
+		}
 	}
+	if out == asJSON {
+		return list.end()
+	}
+	return p.printDeadLetters(letters)
+}
+
+func (p *program) printDeadLetters(letters []store.DeadLetter) error {
 	items := make([]item, 0, len(letters))
 	for _, d := range letters {
 		replayed := ""

@@ -100,7 +100,7 @@ func (p *program) purge(ctx context.Context, t *app.Tenant, g purgeFlags, letter
 			return printJSON(p.stdout, report)
 		}
 		fmt.Fprintf(p.stderr, "%d would be removed\n", len(ids))
-		return p.printDeadLetters(g.out, letters)
+		return p.printDeadLetters(letters)
 	}
 	if len(ids) > 0 && !g.yes {
 		what := fmt.Sprintf("%d dead letters of %s will be removed for good.", len(ids), t.Config.ClientID)

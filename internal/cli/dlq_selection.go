@@ -112,7 +112,6 @@ func (s *selection) check(ids []string) error {
 func (s *selection) choose(
 	ctx context.Context, r store.Reader, ids []string, f store.DeadLetterFilter, unknown string,
 ) ([]store.DeadLetter, error) {
-	const page = 100 // with messages, of up to 64 KiB each
 	var chosen []store.DeadLetter
 	for i, id := range ids {
 		if slices.Contains(ids[:i], id) {
@@ -128,21 +127,15 @@ func (s *selection) choose(
 		d.Original = ""
 		chosen = append(chosen, d)
 	}
-	for more := len(ids) == 0; more; {
-		f.Limit = page
-		letters, err := r.DeadLetters(ctx, f)
-		if err != nil {
-			return nil, &failure{"list dead letters", nextStore, err}
-		}
-		for _, d := range letters {
-			d.Original = ""
+	if len(ids) == 0 {
+		f.Brief = true
+		for d, err := range store.WalkDeadLetters(ctx, r, f) {
+			if err != nil {
+				return nil, &failure{"list dead letters", nextStore, err}
+			}
+			d.Original = "" // an older database sends it
 			chosen = append(chosen, d)
 		}
-		if more = len(letters) == page; more {
-			f.After = letters[page-1].Cursor()
-		}
-	}
-	if len(ids) == 0 {
 		slices.Reverse(chosen)
 	}
 	if s.limit > 0 && len(chosen) > s.limit {

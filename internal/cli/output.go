@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -55,6 +56,31 @@ func printJSON(w io.Writer, v any) error {
 	e.SetIndent("", "  ")
 	e.SetEscapeHTML(false)
 	return e.Encode(v)
+}
+
+// jsonList prints a list as printJSON does, one item after the other, so that it need not be in memory as a whole.
+type jsonList struct {
+	w     io.Writer
+	begun bool
+}
+
+func (l *jsonList) add(v any) error {
+	var b bytes.Buffer
+	b.WriteString(map[bool]string{false: "[\n  ", true: ",\n  "}[l.begun])
+	l.begun = true
+	e := json.NewEncoder(&b)
+	e.SetIndent("  ", "  ")
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return err
+	}
+	_, err := logging.Escaped(l.w).Write(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
+	return err
+}
+
+func (l *jsonList) end() error {
+	_, err := io.WriteString(l.w, map[bool]string{false: "[]\n", true: "\n]\n"}[l.begun])
+	return err
 }
 
 // printJSONLine is printJSON on one line.

@@ -71,7 +71,7 @@ func (p *page) letters() error {
 	}
 	list := letterList{Filter: letterFilterOf(p.r.URL.Query().Get), First: after == nil}
 	f := list.Filter.store()
-	f.After, f.Limit = after, lettersPerPage+1
+	f.After, f.Limit, f.Brief = after, lettersPerPage+1, true
 	var g errgroup.Group
 	g.Go(func() (err error) { list.Groups, err = p.by.Operation().LetterGroups(ctx, mostGrouped); return err })
 	g.Go(func() (err error) { list.Letters, err = p.by.Operation().DeadLetters(ctx, f); return err })
@@ -79,8 +79,9 @@ func (p *page) letters() error {
 		return err
 	}
 	var more bool
-	if list.Letters, more = cut(list.Letters, lettersPerPage); more {
-		last := list.Letters[len(list.Letters)-1]
+	list.Letters, more = cut(list.Letters, lettersPerPage)
+	if n := len(list.Letters); n > 0 && (more || list.Letters[n-1].More) {
+		last := list.Letters[n-1]
 		list.Next = "dead-letters" + query("type", f.Type, "class", f.Class, "reason", f.Reason, "replayed",
 			list.Filter.Replayed, "after", cursorOf(last.Cursor()))
 	}
@@ -251,7 +252,7 @@ func (p *page) lettersPreview() error {
 	}
 	b.Matched = would.Matched
 	f := b.Filter.store()
-	f.Limit, f.Oldest = min(b.Limit, 20), true // as they are replayed
+	f.Limit, f.Oldest, f.Brief = min(b.Limit, 20), true, true // as they are replayed
 	if b.Letters, err = p.by.Operation().DeadLetters(ctx, f); err != nil {
 		return err
 	}

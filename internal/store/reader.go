@@ -110,6 +110,8 @@ type DeadLetter struct {
 	ReplayedAs   string     `json:"replayed_as,omitempty"` // id of the job that repeats it, maybe the same
 	ReplayedBy   string     `json:"replayed_by,omitempty"`
 	Replays      int        `json:"replays,omitempty"` // number of replays
+	// More is of the last one of a page that its size has ended: the list goes on after it.
+	More bool `json:"more,omitempty"`
 }
 
 // DeadLetterFilter narrows a listing, newest first. Zero fields don't narrow.
@@ -123,5 +125,8 @@ type DeadLetterFilter struct {
 	Before   time.Time         `json:"before,omitzero"`    // created before
 	After    *DeadLetterCursor `json:"after,omitempty"`    // for the next page
 	Oldest   bool              `json:"oldest,omitempty"`   // the oldest first, else the newest
+	Brief    bool              `json:"brief,omitempty"`    // without Original, which may be large
 	Limit    int               `json:"limit"`              // 1-1000
+	// Bytes is the size from which on no dead letter is added to those of a page, as JSON; zero: 2 MiB, which is the most.
+	Bytes int `json:"bytes"`
 }

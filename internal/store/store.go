@@ -248,6 +248,7 @@ type Reader interface {
 	Jobs(ctx context.Context, f JobFilter) ([]Job, error)
 	// Events returns a job's events with seq > after, in order.
 	Events(ctx context.Context, jobID string, after int64, limit int) ([]JobEvent, error)
+	// DeadLetters returns a page of a list. It has f.Limit dead letters, or all that are left, or the last one has More.
 	DeadLetters(ctx context.Context, f DeadLetterFilter) ([]DeadLetter, error)
 	DeadLetter(ctx context.Context, id string) (DeadLetter, error)
 	JobDeliveries(ctx context.Context, jobID string) ([]DeliveryStatus, error)

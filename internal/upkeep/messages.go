@@ -53,6 +53,6 @@ func forgotten(ctx context.Context, s store.Reader, job string) (bool, error) {
 	if _, err := s.Job(ctx, job); !errors.Is(err, store.ErrNotFound) {
 		return false, err
 	}
-	letters, err := s.DeadLetters(ctx, store.DeadLetterFilter{JobID: job, Limit: 1})
+	letters, err := s.DeadLetters(ctx, store.DeadLetterFilter{JobID: job, Brief: true, Limit: 1})
 	return err == nil && len(letters) == 0, err
 }

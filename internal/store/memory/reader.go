@@ -97,7 +97,11 @@ func (v Reader) DeadLetters(_ context.Context, f store.DeadLetterFilter) ([]stor
 	for _, d := range letters {
 		if len(out) < f.Limit && (f.JobID == "" || f.JobID == d.JobID) && (f.Type == "" || f.Type == d.Type) &&
 			(f.Class == "" || f.Class == d.Class) && before(d.Created, f.Before) {
-			out = append(out, d.letter())
+			one := d.letter()
+			if f.Brief {
+				one.Original = ""
+			}
+			out = append(out, one)
 		}
 	}
 	return out, nil

@@ -36,7 +36,13 @@ func (c *client) Events(ctx context.Context, jobID string, after int64, limit in
 	return events, err
 }
 
+// mostBytes is how large a page of dead letters gets; without a number, the database would list them whatever their size.
+const mostBytes = 2 << 20
+
 func (c *client) DeadLetters(ctx context.Context, f store.DeadLetterFilter) ([]store.DeadLetter, error) {
+	if f.Bytes == 0 {
+		f.Bytes = mostBytes
+	}
 	return call[[]store.DeadLetter](ctx, c, "aw_dead_letters", f)
 }
 

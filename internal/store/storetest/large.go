@@ -40,3 +40,55 @@ func testLargeJobs(t *testing.T, b *bench) {
 		}
 	}
 }
+
+// testLargeLetters: a page of dead letters with large messages ends early and says so, in either order, and the next one goes
+// on after it. Without the messages, all are on one page.
+func testLargeLetters(t *testing.T, b *bench) {
+	var ids []string
+	for range 20 {
+		_, id := b.letter(func(m *store.Begin) { m.Original = strings.Repeat("tide", 75<<10) })
+		ids = append(ids, id)
+	}
+	newest := slices.Clone(ids)
+	slices.Reverse(newest)
+	for _, c := range []struct {
+		filter store.DeadLetterFilter
+		pages  int
+		want   []string
+	}{
+		{store.DeadLetterFilter{}, 3, newest}, // of 7 letters, and the rest
+		{store.DeadLetterFilter{Oldest: true}, 3, ids},
+		{store.DeadLetterFilter{Bytes: 1 << 30}, 3, newest},
+		{store.DeadLetterFilter{Bytes: 1}, 20, newest},
+		{store.DeadLetterFilter{Brief: true}, 1, newest},
+	} {
+		c.filter.Limit = 100
+		if all := b.walk(c.filter, c.pages); !slices.Equal(all, c.want) {
+			t.Errorf("%+v: the pages have %v, want %v", c.filter, all, c.want)
+		}
+	}
+}
+
+// walk reads a list of dead letters page by page, as many as are wanted, and returns their ids.
+func (b *bench) walk(f store.DeadLetterFilter, pages int) []string {
+	b.t.Helper()
+	var ids []string
+	for n := range pages {
+		page, err := b.DeadLetters(b.ctx(), f)
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		size := 0
+		for i, d := range page {
+			ids = append(ids, d.ID)
+			if size += len(d.Original); f.Brief != (d.Original == "") || d.More && i < len(page)-1 {
+				b.t.Fatalf("%+v: letter %d has a message of %d bytes, more: %v", f, i, len(d.Original), d.More)
+			}
+		}
+		if len(page) == 0 || size > 2<<20+300<<10 || page[len(page)-1].More != (n < pages-1) {
+			b.t.Fatalf("%+v: page %d of %d has %d letters of %d bytes", f, n+1, pages, len(page), size)
+		}
+		f.After = page[len(page)-1].Cursor()
+	}
+	return ids
+}

@@ -219,6 +219,7 @@ var otherTests = []suiteTest{
 	{"overview", testOverview},
 	{"find jobs", testFindJobs},
 	{"find large jobs", testLargeJobs},
+	{"large dead letters", testLargeLetters},
 	{"context of a job", testJobContext},
 	{"groups of dead letters", testLetterGroups},
 	{"versions of a document", testDocumentVersions},

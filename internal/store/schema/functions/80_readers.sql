@@ -87,34 +87,52 @@ begin
   return {{ .schema }}.aw_dead_letter_json(d);
 end $$;
 
--- aw_dead_letters lists dead letters, the newest first, or with p.oldest the oldest first.
+-- aw_dead_letters lists dead letters, the newest first, or with p.oldest the oldest first. With p.bytes, the list ends after
+-- the letter with which it has so many bytes as text, at most 2 MiB, since messages may be large; if there are more, that one
+-- has the member more. With p.brief, original_message is null.
 create or replace function {{ .schema }}.aw_dead_letters(p jsonb) returns jsonb
 language plpgsql stable set search_path = {{ .path }} set plan_cache_mode = force_custom_plan as $$
 declare
   v_client text := {{ .schema }}.aw_tenant(p);
   v_job text := p ->> 'job_id';
   v_oldest boolean := coalesce((p ->> 'oldest')::boolean, false);
+  v_brief boolean := coalesce((p ->> 'brief')::boolean, false);
+  v_bytes integer := case when p ->> 'bytes' is not null then least(greatest((p ->> 'bytes')::int, 1), 2 << 20) end;
+  v_read bigint := 0;
+  v_one jsonb;
+  v_found jsonb[] := '{}';
+  d {{ .schema }}.dead_letters;
 begin
-  return coalesce((
-    select jsonb_agg({{ .schema }}.aw_dead_letter_json(x::{{ .schema }}.dead_letters)
-                     order by case when v_oldest then x.created_at end, case when v_oldest then x.id end,
-                              x.created_at desc, x.id desc)
-    from (select d.* from {{ .schema }}.dead_letters d
-          where d.client_id = v_client
-            and (v_job is null or d.job_id = v_job)
-            and (p ->> 'type' is null or d.task_type = p ->> 'type')
-            and (p ->> 'class' is null or d.error_class = p ->> 'class')
-            and (p ->> 'reason' is null or d.reason = p ->> 'reason')
-            and (p ->> 'replayed' is null or (d.replayed_at is not null) = (p ->> 'replayed' = 'yes'))
-            and (p ->> 'since' is null or d.created_at >= (p ->> 'since')::timestamptz)
-            and (p ->> 'before' is null or d.created_at < (p ->> 'before')::timestamptz)
-            and (p ->> 'after' is null or case
-                 when v_oldest then
-                   (d.created_at, d.id) > ((p #>> '{after,at}')::timestamptz, (p #>> '{after,id}')::uuid)
-                 else (d.created_at, d.id) < ((p #>> '{after,at}')::timestamptz, (p #>> '{after,id}')::uuid) end)
-          order by case when v_oldest then d.created_at end, case when v_oldest then d.id end, -- else they are constants
-                   d.created_at desc, d.id desc
-          limit least(greatest(coalesce((p ->> 'limit')::int, 100), 1), 1000)) x), '[]');
+  for d in
+    select l.* from {{ .schema }}.dead_letters l
+    where l.client_id = v_client
+      and (v_job is null or l.job_id = v_job)
+      and (p ->> 'type' is null or l.task_type = p ->> 'type')
+      and (p ->> 'class' is null or l.error_class = p ->> 'class')
+      and (p ->> 'reason' is null or l.reason = p ->> 'reason')
+      and (p ->> 'replayed' is null or (l.replayed_at is not null) = (p ->> 'replayed' = 'yes'))
+      and (p ->> 'since' is null or l.created_at >= (p ->> 'since')::timestamptz)
+      and (p ->> 'before' is null or l.created_at < (p ->> 'before')::timestamptz)
+      and (p ->> 'after' is null or case
+           when v_oldest then
+             (l.created_at, l.id) > ((p #>> '{after,at}')::timestamptz, (p #>> '{after,id}')::uuid)
+           else (l.created_at, l.id) < ((p #>> '{after,at}')::timestamptz, (p #>> '{after,id}')::uuid) end)
+    order by case when v_oldest then l.created_at end, case when v_oldest then l.id end, -- else they are constants
+             l.created_at desc, l.id desc
+    limit least(greatest(coalesce((p ->> 'limit')::int, 100), 1), 1000)
+  loop
+    if v_read >= v_bytes then
+      v_found[cardinality(v_found)] := v_one || '{"more": true}';
+      exit;
+    end if;
+    if v_brief then
+      d.original_message := null; -- before it is read, which is what takes the time
+    end if;
+    v_one := {{ .schema }}.aw_dead_letter_json(d);
+    v_read := v_read + octet_length(v_one::text);
+    v_found := v_found || v_one;
+  end loop;
+  return to_jsonb(v_found);
 end $$;
 
 create or replace function {{ .schema }}.aw_deliveries(p jsonb) returns jsonb
