@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"strings"
 	"time"
@@ -162,23 +163,46 @@ type chunksInput struct {
 	ListInput
 }
 
+// chunkPlace is a place among the chunks of a version of a document.
+type chunkPlace struct {
+	Version  int `json:"version"` // zero: of any, as an older worker's cursor has none
+	Position int `json:"position"`
+}
+
+// UnmarshalJSON also reads the cursors of an older worker, which are a position.
+func (c *chunkPlace) UnmarshalJSON(text []byte) error {
+	type plain chunkPlace
+	if json.Unmarshal(text, &c.Position) == nil {
+		return nil
+	}
+	return json.Unmarshal(text, (*plain)(c))
+}
+
+// documentChunks lists the chunks of one version: each page says of which one the next has to be.
 func (a *API) documentChunks(ctx context.Context, in *chunksInput) (*bodyOf[Page[Chunk]], error) {
 	if _, err := a.outline(ctx, in.ID); err != nil {
 		return nil, err
 	}
-	from, err := placeOf[int](in.Cursor)
+	from, err := placeOf[chunkPlace](in.Cursor)
 	if err != nil {
 		return nil, err
 	}
-	q := store.DocumentPassageQuery{DocumentID: in.ID, Limit: in.Limit + 1}
-	if from != nil {
-		q.From = max(*from, 0)
+	if from == nil {
+		from = &chunkPlace{}
 	}
-	found, err := a.reader(ctx).DocumentPassages(ctx, q)
+	found, err := a.reader(ctx).DocumentPassages(ctx, store.DocumentPassageQuery{
+		DocumentID: in.ID, From: max(from.Position, 0), Limit: in.Limit + 1,
+	})
 	if err != nil {
 		return nil, err
 	}
-	return body(page(found, in.Limit, chunkOf, func(p store.Passage) string { return cursorOf(p.Position + 1) })), nil
+	// A cursor with a version leads to a chunk of it: if there is none, the document was replaced by a shorter one.
+	if from.Version > 0 && (len(found) == 0 || found[0].Version != from.Version) {
+		return nil, problem(http.StatusGone, "CURSOR_EXPIRED", "the document was replaced; begin again without the cursor")
+	}
+	return body(page(found, in.Limit, chunkOf, func(p store.Passage) string {
+		return cursorOf(chunkPlace{p.Version, p.Position + 1})
+	})), nil
 }
 
 const (
