@@ -179,6 +179,7 @@ func (m ChatModel) Offline() bool { return m.Chat == nil }
 func openChat(c config.Config, limiter *openai.Limiter) (ChatModel, error) {
 	o := account(c)
 	o.Model, o.Names = c.OpenAI.ChatModel, openai.Names{Model: "OPENAI_CHAT_MODEL"}
+	o.Urgency = openai.Prompt
 	return openModel(c, o, limiter, "the chat model")
 }
 

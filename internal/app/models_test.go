@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/config"
+	"github.com/seed-7227ef26/async-worker/internal/llm"
 	"github.com/seed-7227ef26/async-worker/internal/llm/llmtest"
 	"github.com/seed-7227ef26/async-worker/internal/llm/openai"
 	"github.com/seed-7227ef26/async-worker/internal/llm/token"
@@ -149,7 +150,7 @@ type nothing struct{ search.Store }
 
 func (nothing) Search(context.Context, store.Query) ([]store.Hit, error) { return nil, nil }
 
-// The question of a search is embedded while documents take all of the account that is theirs, and others wait.
+// The question of a search is embedded while documents or chats take all of the account that is theirs, and others wait.
 func TestQuestionPrecedesDocuments(t *testing.T) {
 	t.Parallel()
 	s := llmtest.New(t, llmtest.Options{})
@@ -165,6 +166,14 @@ func TestQuestionPrecedesDocuments(t *testing.T) {
 	}
 	limiter := tenant.accounts.limiters[accountOf(account(tenant.Config))]
 	for of, u := range map[string]openai.Urgency{"documents": openai.Bulk, "chats": openai.Prompt} {
+		ask := func(ctx context.Context) error { // as a task does
+			if u == openai.Prompt {
+				_, err := tenant.Chat.Ask(ctx, llm.Question{Text: "Hello", MaxTokens: 10})
+				return err
+			}
+			_, err := tenant.Embedder.Embed(ctx, []string{"a chunk"})
+			return err
+		}
 		var held []*openai.Permit
 		for range 6 { // of MODEL_CONCURRENCY=8
 			p, err := limiter.Acquire(t.Context(), u, openai.DefaultModel, 1)
@@ -177,11 +186,7 @@ func TestQuestionPrecedesDocuments(t *testing.T) {
 		waiting := make(chan error, 1)
 		others, stop := context.WithCancel(ctx)
 		go func() {
-			p, err := limiter.Acquire(others, u, openai.DefaultModel, 1)
-			if err == nil {
-				p.Release()
-			}
-			waiting <- err
+			waiting <- ask(others)
 		}()
 		if _, err := tenant.Find(ctx, nothing{}, search.Query{Text: "when does the tide turn?", Limit: 1}); err != nil {
 			t.Errorf("the search among %s: %v", of, err)

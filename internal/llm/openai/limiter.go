@@ -26,15 +26,18 @@ type Urgency int
 
 // The urgencies.
 const (
-	Question Urgency = iota // the question of a search, a short request for which a caller waits
-	Prompt                  // one of few requests that a task waits for: chat
+	Prompt   Urgency = iota // one of few requests that a task waits for: chat
+	Question                // the question of a search, a short request for which a caller waits
 	Bulk                    // one of many: embeddings of documents, pages
 	probing                 // a probe
 	urgencies
 )
 
-// promptsInARow is how many prompt requests and questions are sent while a bulk request waits.
-const promptsInARow = 3
+// How many requests are sent in a row while one of a later urgency waits.
+const (
+	promptsInARow   = 3 // prompts and questions, while a bulk request waits
+	questionsInARow = 3 // questions, while a prompt waits
+)
 
 // Limiter keeps a process within the rate limits of one account: a number of requests in flight, none while the service
 // reports that its budget of requests or tokens is spent or demands a pause, and not faster than the announced limit.
@@ -42,7 +45,7 @@ const promptsInARow = 3
 //
 // Questions precede prompt requests, and both bulk ones, except that every fourth request is bulk; a quarter of those in
 // flight is reserved for prompts, and one for bulk, unless the account has requests of one urgency alone (see Resize).
-// Questions take what is free of any. The first waiter in that order waits for
+// Questions take what is free of any; every fourth request is no question. The first waiter in that order waits for
 // the budget it needs, and none that needs the same budget overtakes it. A probe precedes both, beside those in flight: it
 // would time out behind slow requests of a service that is up.
 //
@@ -55,14 +58,15 @@ type Limiter struct {
 	sleep func(context.Context, time.Duration) error
 	after func(time.Duration, func())
 
-	mu      sync.Mutex
-	waiting [urgencies][]*waiter
-	flying  [urgencies]int
-	prompts int       // sent in a row while a bulk one waited
-	sent    uint64    // the number of requests sent; it numbers them
-	alarm   time.Time // when to dispatch next; zero: not set
-	common  *allowance
-	models  map[string]*allowance // of those that have announced their limits
+	mu        sync.Mutex
+	waiting   [urgencies][]*waiter
+	flying    [urgencies]int
+	prompts   int       // and questions, sent in a row while a bulk one waited
+	questions int       // sent in a row while a prompt waited
+	sent      uint64    // the number of requests sent; it numbers them
+	alarm     time.Time // when to dispatch next; zero: not set
+	common    *allowance
+	models    map[string]*allowance // of those that have announced their limits
 }
 
 // waiter is a request that waits for its permit.
@@ -187,10 +191,14 @@ func (l *Limiter) dispatchOne(now time.Time) (next time.Duration, more bool) {
 
 // order returns the urgencies, the one to serve first in front.
 func (l *Limiter) order() [urgencies]Urgency {
-	if l.prompts >= promptsInARow && len(l.waiting[Bulk]) > 0 {
-		return [urgencies]Urgency{probing, Bulk, Question, Prompt}
+	first, second := Question, Prompt
+	if l.questions >= questionsInARow && len(l.waiting[Prompt]) > 0 {
+		first, second = Prompt, Question
 	}
-	return [urgencies]Urgency{probing, Question, Prompt, Bulk}
+	if l.prompts >= promptsInARow && len(l.waiting[Bulk]) > 0 {
+		return [urgencies]Urgency{probing, Bulk, first, second}
+	}
+	return [urgencies]Urgency{probing, first, second, Bulk}
 }
 
 // share is how many requests of one urgency may be in flight.
@@ -208,6 +216,12 @@ func (l *Limiter) grant(now time.Time, u Urgency, a *allowance, w *waiter) *Perm
 		l.prompts = 0
 	default:
 		l.prompts++
+	}
+	switch {
+	case u == Prompt || len(l.waiting[Prompt]) == 0:
+		l.questions = 0
+	case u == Question:
+		l.questions++
 	}
 	l.flying[u]++
 	l.sent++

@@ -243,6 +243,10 @@ func TestLimiterStarvesNoRequest(t *testing.T) {
 		"embeddings among chat":                   {Prompt, Bulk, false, 0},
 		"chat among embeddings, within a limit":   {Bulk, Prompt, true, 1},
 		"embeddings among chat, within a limit":   {Prompt, Bulk, true, promptsInARow},
+		"a question among chat":                   {Prompt, Question, false, 0},
+		"a question among chat, within a limit":   {Prompt, Question, true, 1},
+		"chat among questions, within a limit":    {Question, Prompt, true, questionsInARow},
+		"pages among questions, within a limit":   {Question, Bulk, true, promptsInARow},
 		"pages among other pages, within a limit": {Bulk, Bulk, true, 20},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -3,10 +3,12 @@ package openai
 import (
 	"context"
 	"errors"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/seed-7227ef26/async-worker/internal/llm"
 	"github.com/seed-7227ef26/async-worker/internal/llm/llmtest"
 	"github.com/seed-7227ef26/async-worker/internal/retry"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
@@ -56,5 +58,34 @@ func TestQuestionPrecedesDocuments(t *testing.T) {
 		}
 		stop()
 		documents.Wait()
+	})
+}
+
+// Chats have no urgency of their own: they wait for their share, and a question takes what is free.
+func TestQuestionPrecedesChats(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		e, c := account(t, llmtest.NewInProcess(llmtest.Options{}), 8)
+		ctx, stop := context.WithCancel(t.Context())
+		var chats sync.WaitGroup
+		for range 20 {
+			chats.Go(func() { _, _ = c.Ask(ctx, llm.Question{Text: "Hello", MaxTokens: 10}) })
+		}
+		synctest.Wait()
+		e.limiter.mu.Lock()
+		flying, waiting := e.limiter.flying[Prompt], len(e.limiter.waiting[Prompt])
+		e.limiter.mu.Unlock()
+		if flying != 6 || waiting != 14 {
+			t.Errorf("%d chats are in flight, and %d wait, want 6 and 14", flying, waiting)
+		}
+		start := time.Now()
+		p, err := e.limiter.Acquire(t.Context(), e.Questions().urgency, e.model, 1)
+		if took := time.Since(start); err != nil || took > 0 {
+			t.Errorf("the question waited for %v: %v", took, err)
+		} else {
+			p.Release()
+		}
+		stop()
+		chats.Wait()
 	})
 }
