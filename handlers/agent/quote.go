@@ -95,8 +95,20 @@ func splitsGroups(text string, places []int, hay string, at int) bool {
 	group := hay[:at]
 	first := strings.TrimRightFunc(group, unicode.IsDigit)
 	digits := utf8.RuneCountInString(group[len(first):])
-	c, _ := utf8.DecodeLastRuneInString(strings.TrimRight(first, "-"))
-	return digits >= 1 && digits <= 3 && !unicode.IsLetter(c)
+	return digits >= 1 && digits <= 3 && (blank != " " || !isName(first))
+}
+
+// isName reports whether the digits after a text are the end of a name, as in COVID-19 and B2, and not an amount of a
+// currency: R12, EUR12.
+func isName(text string) bool {
+	rest := strings.TrimRightFunc(text, unicode.IsLetter)
+	letters := text[len(rest):]
+	if c, _ := utf8.DecodeLastRuneInString(strings.TrimRight(text, "-")); c != utf8.RuneError && letters == "" {
+		return unicode.IsLetter(c)
+	}
+	const signs = " R Rs kr Kr zł Ft Kč lei RM Rp S Fr "
+	code := utf8.RuneCountInString(letters) == 3 && strings.ToUpper(letters) == letters
+	return letters != "" && !code && !strings.Contains(signs, " "+letters+" ")
 }
 
 // startsAmount reports whether a text begins with a digit, perhaps after a sign of a currency.
