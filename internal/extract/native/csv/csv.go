@@ -26,7 +26,7 @@ const (
 )
 
 // New returns an extractor of separated values.
-func New() extract.Extractor { return extract.Func("native/csv", 4, read) }
+func New() extract.Extractor { return extract.Func("native/csv", 5, read) }
 
 func read(
 	ctx context.Context, src extract.Source, _ extract.Limits, emit extract.Emit,

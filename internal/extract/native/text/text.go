@@ -21,7 +21,7 @@ const (
 )
 
 // New returns an extractor of plain text. Blocks have a page only in a file with form feeds.
-func New() extract.Extractor { return extract.Func("native/text", 5, read) }
+func New() extract.Extractor { return extract.Func("native/text", 6, read) }
 
 func read(
 	ctx context.Context, src extract.Source, limits extract.Limits, emit extract.Emit,
