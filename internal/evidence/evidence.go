@@ -82,6 +82,12 @@ func (s *Source) Unsupported(text string) []Claim {
 	return missing
 }
 
+// HasNumbers reports whether the source has all numbers of a value, as Unsupported compares them. A value is not a list: the
+// 12 of "12. March" is one of its numbers.
+func (s *Source) HasNumbers(value string) bool {
+	return !slices.ContainsFunc(numerals(fold(value)), func(n numeral) bool { return !s.has(n) })
+}
+
 // has reports whether the source has one of a numeral's values, or all of the numbers that it may consist of.
 func (s *Source) has(n numeral) bool {
 	if s.strings[n.text] || slices.ContainsFunc(n.values, func(v value) bool { return s.numbers[v] }) {

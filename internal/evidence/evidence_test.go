@@ -58,6 +58,27 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
+// TestHasNumbers: all numbers of a value count, also one that a list could begin with.
+func TestHasNumbers(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		source, value string
+		want          bool
+	}{
+		{"Total 1.234,50 EUR", "EUR 1,234.50", true},
+		{"Total 12.00 EUR", "999. EUR", false},
+		{"Total 999,00 EUR", "999. EUR", true},
+		{"12. März", "13) März", false},
+		{"5 March, 12 pieces", "12. März\n5. März", true},
+		{"12. März", "12. März\n5. März", false},
+		{"no number", "none, but “words”", true},
+	} {
+		if got := evidence.NewSource(tt.source).HasNumbers(tt.value); got != tt.want {
+			t.Errorf("%q in %q: %v", tt.value, tt.source, got)
+		}
+	}
+}
+
 func TestQuotations(t *testing.T) {
 	t.Parallel()
 	const source = "The harbour master said: “No ship may leave\nbefore the tide, not even a pilot boat — at any " +
