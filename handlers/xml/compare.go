@@ -13,7 +13,7 @@ import (
 )
 
 // checkVersion increases when the same document and data give another check.
-const checkVersion = 5
+const checkVersion = 6
 
 const instructions = `You check data that a program has extracted from an invoice against the text of the invoice.
 The message has the text, page by page, and the data, one value a line, as a path and the value.

@@ -4,6 +4,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
 
 	"github.com/seed-7227ef26/async-worker/internal/evidence"
 	"github.com/seed-7227ef26/async-worker/internal/pattern"
@@ -39,43 +42,70 @@ func newPage(text string) page {
 func (x index) on(n int, l leaf) bool { return x.pages[n-1].has(l) }
 
 func (p page) has(l leaf) bool {
-	if written := l.dates(); len(written) > 0 {
-		return slices.ContainsFunc(written, func(d date) bool { return p.dates[d] })
+	dates, only := l.dates()
+	if p.dated(dates) {
+		return true
+	}
+	if only { // in the very words of the page, if need be: those of a language that has other months
+		return strings.ContainsFunc(l.value, unicode.IsLetter) && p.spelling.has(l.value)
 	}
 	numbers := p.numbers
 	if l.negative() {
 		numbers = p.negative
 	}
 	value := l.exact()
-	if bears(numbers, value) {
+	if numbers.HasNumbers(value) {
 		return true
 	}
-	if n, err := strconv.ParseFloat(value, 64); err == nil && n > 0 && n < 1 { // 0.19 of a rate is printed as 19 %
-		_, fraction, _ := strings.Cut(value, ".")
-		if bears(numbers, strconv.FormatFloat(n*100, 'f', max(len(fraction)-2, 0), 64)) { // 0.07 times 100 is more than 7
-			return true
-		}
+	if rate, ok := percent(value); ok && numbers.HasNumbers(rate) {
+		return true
 	}
 	return !l.amount() && !l.negative() && p.spelling.has(l.value) // numbers of accounts and taxes, set in groups
 }
 
-// bears reports whether a text has all numbers of a value.
-func bears(s *evidence.Source, value string) bool {
-	return !slices.ContainsFunc(s.Unsupported(value), func(c evidence.Claim) bool { return c.Kind == evidence.Number })
+// dated reports whether the page has one of the readings of a date.
+func (p page) dated(readings []date) bool {
+	return slices.ContainsFunc(readings, func(d date) bool { return p.dates[d] })
+}
+
+// percent is a rate below one as invoices print it: 0.19 is 19 %.
+func percent(value string) (rate string, ok bool) {
+	if n, err := strconv.ParseFloat(value, 64); err == nil && n > 0 && n < 1 {
+		_, fraction, _ := strings.Cut(value, ".")
+		return strconv.FormatFloat(n*100, 'f', max(len(fraction)-2, 0), 64), true // 0.07 times 100 is more than 7
+	}
+	return "", false
 }
 
 // same reports whether a text states the value: as the same number, date or text. The sign is the page's to decide: a
 // model may leave it out.
 func (l leaf) same(text string) bool {
-	if len(l.dates()) > 0 {
-		return newPage(text).has(l)
+	p := newPage(text)
+	if dates, only := l.dates(); only || p.dated(dates) {
+		return p.has(l)
 	}
 	if !l.amount() && spell(text).is(l.value) {
 		return true
 	}
 	plain := leaf{value: l.unsigned(), number: l.number}
-	return newPage(text).has(plain) && bears(evidence.NewSource(plain.exact()), text)
+	if !l.amount() && !spell(l.value).counts() && item.MatchString(plain.value) != item.MatchString(text) {
+		plain.value, text = item.ReplaceAllString(plain.value, ""), item.ReplaceAllString(text, "")
+		p = newPage(text)
+	}
+	value := plain.exact()
+	known := evidence.NewSource(value)
+	if rate, ok := percent(value); ok && percentage.MatchString(norm.NFKC.String(text)) {
+		known = evidence.NewSource(value, rate)
+	}
+	return p.has(plain) && known.HasNumbers(text)
 }
+
+var (
+	// item is the number of an item before its text, which the gateway and the model may leave out.
+	item = pattern.New(`^\s*\d{1,3}[.)]\s+`)
+	// percentage is a text with one number, which is a percentage.
+	percentage = pattern.New(`^\D*(?:\d+(?:[.,]\d+)?\s*%|%\s*\d+(?:[.,]\d+)?)\D*$`)
+)
 
 // minus are the characters that PDFs have for it.
 const minus = `[-\x{AD}\x{2010}-\x{2015}\x{2212}\x{FE63}\x{FF0D}]`
