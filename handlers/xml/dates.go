@@ -49,20 +49,20 @@ func (l leaf) dates() (readings []date, only bool) {
 	if m := basicDate.FindStringSubmatch(l.value); m != nil {
 		return basic(m[1]), false
 	}
-	readings = dateInWords(l.value)
+	readings = dateWithin(l.value)
 	return readings, len(readings) > 0
 }
 
-// dateInWords are the readings of a value that has a date in words and no other number, except for a time after it. An
-// address such as "Meir 12, 2000 Antwerpen" has more words.
-func dateInWords(value string) []date {
+// dateWithin are the readings of a value that has a date and no other number, except for a time after it. An address such as
+// "Meir 12, 2000 Antwerpen" has more words.
+func dateWithin(value string) []date {
 	value = small(value)
-	for _, form := range []*pattern.Pattern{dayFirst, monthFirst, eastern} {
+	for _, form := range []*pattern.Pattern{dayFirst, monthFirst, eastern, numericDates} {
 		at := form.FindStringIndex(value)
 		if at == nil || strings.ContainsAny(value[:at[0]], "0123456789") || !afterDate.MatchString(value[at[1]:]) {
 			continue
 		}
-		if all := inWords(value[at[0]:at[1]]); len(all) > 0 {
+		if all := append(inWords(value[at[0]:at[1]]), numeric(value[at[0]:at[1]])...); len(all) > 0 {
 			return all
 		}
 	}
@@ -183,11 +183,12 @@ func number(digits string) int {
 	return n
 }
 
-// months are the beginnings, of three letters or more, of the names of months in English, German, French, Spanish, Italian, Dutch and Portuguese.
+// months are the beginnings, of three letters or more, of the names of months in English, German, French, Spanish, Italian,
+// Dutch and Portuguese.
 var months = [...][]string{
 	{"jan", "ene", "gen", "jän", "jae"},
 	{"feb", "fév", "fev"},
-	{"mar", "mär", "mae", "maa", "mrt"},
+	{"mar", "mär", "mae", "maa", "mrt", "mrz"},
 	{"apr", "avr", "abr"},
 	{"may", "mai", "mag", "mei"},
 	{"jun", "juin", "giu"},

@@ -88,16 +88,23 @@ func (l leaf) same(text string) bool {
 		return true
 	}
 	plain := leaf{value: l.unsigned(), number: l.number}
-	if !l.amount() && !spell(l.value).counts() && item.MatchString(plain.value) != item.MatchString(text) {
-		plain.value, text = item.ReplaceAllString(plain.value, ""), item.ReplaceAllString(text, "")
-		p = newPage(text)
+	if p.has(plain) && plain.bears(text) {
+		return true
 	}
-	value := plain.exact()
-	known := evidence.NewSource(value)
+	if l.amount() || spell(l.value).counts() || item.MatchString(plain.value) == item.MatchString(text) {
+		return false
+	}
+	plain.value, text = item.ReplaceAllString(plain.value, ""), item.ReplaceAllString(text, "")
+	return newPage(text).has(plain) && plain.bears(text)
+}
+
+// bears reports whether a value has all numbers of a text.
+func (l leaf) bears(text string) bool {
+	value := l.exact()
 	if rate, ok := percent(value); ok && percentage.MatchString(norm.NFKC.String(text)) {
-		known = evidence.NewSource(value, rate)
+		return evidence.NewSource(value, rate).HasNumbers(text)
 	}
-	return p.has(plain) && known.HasNumbers(text)
+	return evidence.NewSource(value).HasNumbers(text)
 }
 
 var (

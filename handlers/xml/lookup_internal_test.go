@@ -12,6 +12,12 @@ func TestLookup(t *testing.T) {
 	}{
 		// Amounts, in the notations of countries.
 		{"Total 1,234.50 EUR", "1234.5", true, true},
+		{"12. Mrz 2024", "2024-03-12", false, true},
+		{"12. Mai 2024", "12. Mrz 2024", false, false},
+		{"Invoice of 2024-05-13, due 2024-06-03", "Fri, 03.05.2024", false, false},
+		{"Invoice of 2024-05-13, due 2024-06-03", "03.05.2024 10:30 Uhr", false, false},
+		{"03.05.2024", "Fri, 2024-05-03", false, true},
+		{"Invoice RE-2024-05-03 of 13 May 2024", "RE-2024-05-03", false, true},
 		{"Total 1.234,50 €", "1234.5", true, true},
 		{"Total 1 234,50 €", "1234.5", true, true},
 		{"Total 1'234.50 CHF", "1234.5", true, true},
@@ -179,6 +185,13 @@ func TestSame(t *testing.T) {
 	}{
 		{"2876.11", "2,876.11", true, true},
 		{"2876.11", "EUR 2.876,11", true, true},
+		{"1. Quartal 2024", "Wartung 1. Quartal 2024", false, true},
+		{"1. Quartal 2024", "Wartung 2. Quartal 2024", false, false},
+		{"1. - 31. Mai 2024", "Leistungszeitraum: 1. - 31. Mai 2024", false, true},
+		{"3. maj 2024", "Dato: 3. maj 2024", false, true},
+		{"12. Mrz 2024", "Datum: 12. Mrz 2024", false, true},
+		{"2. Rate", "Abschlag, 2. Rate", false, true},
+		{"1. OG, Hauptstr. 5", "Hauptstr. 5, 1. OG", false, true},
 		{"287611", "2,876.11", true, false},
 		{"12345", "1,234.5", true, false},
 		{"1.234", "1.234,00", true, false},
