@@ -40,6 +40,9 @@ func (s *sheet) tree(n *node, f frame) error {
 		case "contentPart":
 			s.warn("handwriting without a picture is not kept")
 		case "grpSp":
+			if k.at("grpSpPr", "blipFill") != nil {
+				s.warn("pictures that fill groups are not kept")
+			}
 			err = s.tree(k, f.within(k.at("grpSpPr", "xfrm")))
 		}
 		if err != nil {
@@ -117,7 +120,9 @@ func (s *sheet) shape(n *node, f frame) error {
 	if ph := n.at("nvSpPr", "nvPr", "ph"); ph != nil {
 		return s.placeholder(n, ph, e)
 	}
-	s.about(&e, n)
+	if err := s.filled(&e, n); err != nil {
+		return err
+	}
 	figure := s.figure(n, properties)
 	if e.Text = s.body(body, "", 0, false); e.Text != nil && len(e.Text.Styles) == 0 {
 		e.Text.Styles = s.boxStyles(n, body)
@@ -139,16 +144,21 @@ func (s *sheet) shape(n *node, f frame) error {
 func (s *sheet) placeholder(n, ph *node, e deck.Element) error {
 	kind, index := ph.attr("type"), int(min(ph.num("idx", 0), math.MaxUint32))
 	if s.decoration {
+		if n.at("spPr", "blipFill") != nil {
+			s.warn("pictures that fill placeholders of layouts are not kept")
+		}
 		s.holders = append(s.holders, holder{kind: kind, index: index, box: e.Box, body: n.kid("txBody")})
 		return nil
 	}
-	s.about(&e, n)
+	if inherited := s.look.box(kind, index); e.Box == nil {
+		e.Box = inherited
+	}
+	if err := s.filled(&e, n); err != nil {
+		return err
+	}
 	e.Role, e.Index = roleOf(kind), index
 	if h := s.look.own(kind, index, true); h != nil && kind == "" {
 		e.Role = roleOf(h.kind)
-	}
-	if inherited := s.look.box(kind, index); e.Box == nil {
-		e.Box = inherited
 	}
 	if e.Text = s.body(n.kid("txBody"), kind, index, true); e.Text == nil {
 		return nil // nobody sees an empty placeholder

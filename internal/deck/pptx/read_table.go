@@ -10,6 +10,9 @@ import (
 func (s *sheet) table(n *node) *deck.Table {
 	t := &deck.Table{}
 	properties := n.kid("tblPr")
+	if properties.kid("blipFill") != nil {
+		s.warn("pictures behind tables are not kept")
+	}
 	t.Banded = properties.on("bandRow", false)
 	if properties.on("firstRow", false) {
 		t.Headers = 1
@@ -52,6 +55,9 @@ func (s *sheet) cell(n *node, columns, rows int) deck.Cell {
 	}
 	if span := min(int(n.num("rowSpan", 1)), rows); span > 1 {
 		c.RowSpan = span
+	}
+	if n.at("tcPr", "blipFill") != nil {
+		s.warn("pictures that fill cells of a table are not kept")
 	}
 	c.Fill, _ = s.look.filling(n.kid("tcPr"), &s.deck.Theme)
 	return c
