@@ -6,6 +6,7 @@ type Table struct {
 	Rows    []Row   `json:"rows"`              // each has a cell for each column that no cell from above covers
 	Headers int     `json:"headers,omitempty"` // header rows at the top
 	Banded  bool    `json:"banded,omitempty"`  // every second row is shaded
+	RTL     bool    `json:"rtl,omitempty"`     // the first column is at the right
 
 	Extra Extra `json:"-"`
 }

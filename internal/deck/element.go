@@ -113,7 +113,7 @@ type Paragraph struct {
 	Level  int    `json:"level,omitempty"`  // 0-8
 	List   *List  `json:"list,omitempty"`   // nil: as the style says
 	Align  Align  `json:"align,omitempty"`  // empty: as the style says
-	RTL    bool   `json:"rtl,omitempty"`    // it is written from right to left
+	RTL    *bool  `json:"rtl,omitempty"`    // it is written from right to left; nil: as the style says
 	Before int    `json:"before,omitempty"` // space above in hundredths of a point; 0: the style's
 	Page   int    `json:"page,omitempty"`   // of the document that it is from; 0: unknown
 	Cites  string `json:"cites,omitempty"`  // the words of the document that it is made of, where a model wrote it
@@ -159,7 +159,8 @@ type Style struct {
 	Font   string  `json:"font,omitempty"`   // a family, or major or minor; empty: minor
 	Bold   bool    `json:"bold,omitempty"`   // the text is bold
 	Italic bool    `json:"italic,omitempty"` // the text is italic
-	Align  Align   `json:"align,omitempty"`  // empty: left
+	Align  Align   `json:"align,omitempty"`  // empty: left, or right where it is written from there
+	RTL    bool    `json:"rtl,omitempty"`    // the text is written from right to left
 	List   *List   `json:"list,omitempty"`   // nil: none
 	Margin int64   `json:"margin,omitempty"` // of the text from the left, in EMU
 	Indent int64   `json:"indent,omitempty"` // of the first line (or the marker) from Margin, in EMU

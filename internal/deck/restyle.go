@@ -100,6 +100,7 @@ func (m mapping) element(e Element) Element {
 			if text != nil {
 				copied := *text
 				copied.Styles, copied.Scale = nil, 0
+				copied.Paragraphs = directed(text.Paragraphs, func(level int) Style { return m.source.Style(&e, level) }, to.Styles)
 				e.Text = &copied
 			}
 			e.Index = to.Index
@@ -129,6 +130,24 @@ func (m mapping) element(e Element) Element {
 	}
 	e.Box = to
 	return e
+}
+
+// directed are paragraphs that keep their direction in other styles: it is the text's, and not the look's. What was
+// aligned to the right as it begins there stays so.
+func directed(paragraphs []Paragraph, from func(level int) Style, to []Style) []Paragraph {
+	out := slices.Clone(paragraphs)
+	for i := range out {
+		p := &out[i]
+		before, after := from(p.Level), StyleAt(to, p.Level)
+		if !p.RightToLeft(before) || after.RTL {
+			continue
+		}
+		p.RTL = new(true)
+		if p.Align == "" && before.Align != AlignLeft && after.Align == AlignLeft {
+			p.Align = AlignRight
+		}
+	}
+	return out
 }
 
 // plainBox is a box without what can't be compared.

@@ -190,6 +190,7 @@ func (c *composer) from(page int, box *extract.Box) *deck.Provenance {
 
 // finish makes all content fit, numbers the elements, and writes the notes.
 func (c *composer) finish(ctx context.Context) (*deck.Deck, error) {
+	direct(c.deck)
 	fitted, err := fit.Fit(ctx, c.deck, typeset.Typical{})
 	if err != nil {
 		return nil, err

@@ -60,6 +60,7 @@ def chart(c):
 
 A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
+P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
 
 def shapes(tree, grouped=False):
     for s in tree:
@@ -76,6 +77,24 @@ def click(s):
     rel = s.part.rels[link.get(f"{R}id")]
     return rel.target_ref if rel.is_external else str(rel.target_part.partname).rsplit("/", 1)[1]
 
+def rtl(s, p):
+    """Whether a paragraph is written from right to left, as it says itself or inherits it."""
+    places, holder, kind = [s._element.txBody.find(f"{A}lstStyle")], s, "other"
+    if s.is_placeholder:
+        named = s.placeholder_format.type
+        named = named.name if named is not None else "OBJECT"
+        kind = "title" if "TITLE" in named and named != "SUBTITLE" else "other" if named in ("DATE", "FOOTER", "SLIDE_NUMBER") else "body"
+        while (holder := getattr(holder, "_base_placeholder", None)) is not None:
+            places.append(holder._element.txBody.find(f"{A}lstStyle"))
+    styles = s.part.slide_layout.slide_master._element.find(f"{P}txStyles")
+    places += [styles.find(f"{P}{kind}Style") if styles is not None else None,
+               s.part.package.presentation_part._element.find(f"{P}defaultTextStyle")]
+    levels = [place.find(f"{A}{name}") for place in places if place is not None for name in (f"lvl{p.level + 1}pPr", "defPPr")]
+    for properties in [p._p.pPr] + levels:
+        if properties is not None and properties.get("rtl") is not None:
+            return properties.get("rtl") in ("1", "true")
+    return False
+
 def shape(s, grouped):
     xfrm = next(s._element.iter(f"{A}xfrm"), None)
     turned = lambda name: xfrm is not None and xfrm.get(name) == "1"
@@ -84,7 +103,7 @@ def shape(s, grouped):
            "alt": s._element._nvXxPr.cNvPr.get("descr", "")}
     if s.has_text_frame and s.text_frame.text.strip():
         out["text"] = s.text_frame.text
-        out["rtl"] = [p._p.pPr is not None and p._p.pPr.get("rtl") == "1" for p in s.text_frame.paragraphs]
+        out["rtl"] = [rtl(s, p) for p in s.text_frame.paragraphs]
         out["levels"] = [p.level for p in s.text_frame.paragraphs]
         out["links"] = [[r.text, r.hyperlink.address] for p in s.text_frame.paragraphs for r in p.runs if r.hyperlink.address]
     if getattr(s, "has_table", False) and s.has_table:

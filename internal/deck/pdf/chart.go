@@ -98,7 +98,7 @@ func formatted(c *deck.Chart) []string {
 // label writes a text whose place is at the part of its width: 0 left, 0.5 middle, 1 right.
 func (g *graph) label(text string, x, y, size float64, bold bool, part float64) {
 	look := typeset.Look{Family: g.deck.Theme.Family("minor"), Size: size, Bold: bold}
-	g.draw(text, x-g.faces.Width(text, look)*part, y, look, "dark1", &deck.Run{}, rightToLeft(text))
+	g.draw(text, x-g.faces.Width(text, look)*part, y, look, "dark1", &deck.Run{}, deck.RightToLeft(text))
 }
 
 func (g *graph) wide(text string) float64 {

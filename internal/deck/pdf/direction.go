@@ -7,22 +7,7 @@ import (
 	"golang.org/x/text/unicode/bidi"
 )
 
-// rightToLeft reports whether a text begins with a letter of a script that is written from right to left.
-func rightToLeft(text string) bool {
-	for _, r := range text {
-		p, _ := bidi.LookupRune(r)
-		switch p.Class() {
-		case bidi.R, bidi.AL:
-			return true
-		case bidi.L:
-			return false
-		default:
-		}
-	}
-	return false
-}
-
-// hasRTL reports whether a text has such a letter anywhere.
+// hasRTL reports whether a text has a letter of a script that is written from right to left.
 func hasRTL(text string) bool {
 	return strings.IndexFunc(text, func(r rune) bool {
 		p, _ := bidi.LookupRune(r)

@@ -15,6 +15,9 @@ func (w *writer) table(e *deck.Element, at area, group *tagged.Element) error {
 	rows := tagRows(e, group)
 	for i, place := range g.Places {
 		x, y := at.x+g.Columns[place.Column], at.y+g.Rows[place.Row]
+		if e.Table.RTL {
+			x = at.x + g.Columns[len(g.Columns)-1] - g.Columns[place.Column+place.ColSpan]
+		}
 		width := g.Columns[place.Column+place.ColSpan] - g.Columns[place.Column]
 		height := g.Rows[min(place.Row+place.RowSpan, len(g.Rows)-1)] - g.Rows[place.Row]
 		w.tag(nil)

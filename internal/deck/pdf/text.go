@@ -67,6 +67,7 @@ func (w *writer) lines(t *deck.Text, b typeset.Block, style func(int) deck.Style
 	for _, l := range b.Lines {
 		p := &t.Paragraphs[l.Paragraph]
 		st := style(p.Level)
+		rtl := p.RightToLeft(st)
 		// The letters of most fonts take four fifths of their size above the base line.
 		base := y + l.Y + l.Height/2 + l.Size*0.32
 		f.begin(l.Paragraph, p, l.Marker != "")
@@ -80,13 +81,13 @@ func (w *writer) lines(t *deck.Text, b typeset.Block, style func(int) deck.Style
 				color = p.Runs[0].Color
 			}
 			at := x + l.MarkerX
-			if p.RTL {
+			if rtl {
 				at -= w.faces.Width(l.Marker, look)
 			}
 			w.tag(f.label)
-			w.draw(l.Marker, at, base, look, color, &deck.Run{}, p.RTL)
+			w.draw(l.Marker, at, base, look, color, &deck.Run{}, rtl)
 		}
-		w.line(p, l, st, x, base, p.RTL || rightToLeft(p.Plain()), f)
+		w.line(p, l, st, x, base, rtl || deck.RightToLeft(p.Plain()), f)
 	}
 }
 

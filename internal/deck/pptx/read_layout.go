@@ -246,6 +246,6 @@ func sameStyle(a, b deck.Style) bool {
 	}
 	return listA.Kind == listB.Kind && listA.Char == listB.Char && listA.Scheme == listB.Scheme &&
 		listA.Start == listB.Start && a.Size == b.Size && a.Color == b.Color && a.Font == b.Font && a.Bold == b.Bold &&
-		a.Italic == b.Italic && a.Align == b.Align && a.Margin == b.Margin && a.Indent == b.Indent &&
+		a.Italic == b.Italic && a.Align == b.Align && a.RTL == b.RTL && a.Margin == b.Margin && a.Indent == b.Indent &&
 		a.Before == b.Before && a.Line == b.Line
 }

@@ -16,6 +16,7 @@ func (l *layout) paragraphStyle(s *deck.Style, n *node, theme *deck.Theme) {
 	if a := aligns[n.attr("algn")]; a != "" {
 		s.Align = a
 	}
+	s.RTL = n.on("rtl", s.RTL)
 	s.Margin, s.Indent = length(n, "marL", s.Margin), length(n, "indent", s.Indent)
 	s.Line = spacing(n.kid("lnSpc"), s.Line)
 	if before := n.kid("spcBef"); before != nil {

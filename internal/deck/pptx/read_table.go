@@ -14,20 +14,21 @@ func (s *sheet) table(n *node) *deck.Table {
 		s.warn("pictures behind tables are not kept")
 	}
 	t.Banded = properties.on("bandRow", false)
+	t.RTL = properties.on("rtl", false)
 	if properties.on("firstRow", false) {
 		t.Headers = 1
 	}
 	for _, c := range n.kid("tblGrid").all("gridCol") {
 		t.Columns = append(t.Columns, max(length(c, "w", 0), 0))
 	}
-	rows := n.all("tr")
+	rows, styles := n.all("tr"), s.boxStyles(n, nil)
 	for i, tr := range rows {
 		row := deck.Row{Height: max(length(tr, "h", 0), 0)}
 		for _, tc := range tr.all("tc") {
 			if tc.on("hMerge", false) || tc.on("vMerge", false) {
 				continue
 			}
-			row.Cells = append(row.Cells, s.cell(tc, len(t.Columns), len(rows)-i))
+			row.Cells = append(row.Cells, s.cell(tc, styles, len(t.Columns), len(rows)-i))
 		}
 		t.Rows = append(t.Rows, row)
 	}
@@ -42,10 +43,16 @@ func (s *sheet) table(n *node) *deck.Table {
 	return t
 }
 
-func (s *sheet) cell(n *node, columns, rows int) deck.Cell {
+// cell reads an a:tc. styles are those of the table's levels, of which a cell has the direction alone.
+func (s *sheet) cell(n *node, styles []deck.Style, columns, rows int) deck.Cell {
 	c := deck.Cell{Text: deck.Text{Paragraphs: []deck.Paragraph{}}}
 	if t := s.body(n.kid("txBody"), "", 0, false); t != nil {
 		c.Text.Paragraphs = t.Paragraphs
+		for i := range t.Paragraphs {
+			if p := &t.Paragraphs[i]; p.RightToLeft(deck.StyleAt(styles, p.Level)) {
+				p.RTL = new(true)
+			}
+		}
 	}
 	if a := anchors[n.kid("tcPr").attr("anchor")]; a != "" {
 		c.Text.Anchor = a

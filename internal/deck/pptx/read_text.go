@@ -75,7 +75,10 @@ func (s *sheet) paragraph(n *node) deck.Paragraph {
 	p := deck.Paragraph{Runs: []deck.Run{}}
 	if properties := n.kid("pPr"); properties != nil {
 		p.Level = int(min(max(properties.num("lvl", 0), 0), levels-1))
-		p.Align, p.RTL = aligns[properties.attr("algn")], properties.on("rtl", false)
+		p.Align = aligns[properties.attr("algn")]
+		if properties.attr("rtl") != "" {
+			p.RTL = new(properties.on("rtl", false))
+		}
 		if list, set := listOf(properties); set {
 			p.List = list
 		}

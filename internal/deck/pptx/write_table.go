@@ -55,7 +55,7 @@ func (d *drawing) table(e *deck.Element) error {
 	m := d.m
 	m.begin("a:graphicData", "uri", "http://schemas.openxmlformats.org/drawingml/2006/table")
 	m.begin("a:tbl")
-	m.begin("a:tblPr", "firstRow", flag(t.Headers > 0), "bandRow", flag(t.Banded))
+	m.begin("a:tblPr", "firstRow", flag(t.Headers > 0), "bandRow", flag(t.Banded), "rtl", flag(t.RTL))
 	id := styleID
 	if d.options.Template != nil {
 		id = d.options.Template.tableStyle

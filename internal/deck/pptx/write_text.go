@@ -81,7 +81,14 @@ func (d *drawing) paragraphs(t *deck.Text, style func(level int) deck.Style) {
 func (d *drawing) paragraph(p *deck.Paragraph, st deck.Style) {
 	m := d.m
 	m.begin("a:p")
-	attrs := []string{"marL", "", "indent", "", "lvl", numOr(p.Level), "algn", alignNames[p.Align], "rtl", flag(p.RTL)}
+	align := p.Align
+	if align == "" && st.Align == "" && p.RTL != nil && *p.RTL {
+		align = deck.AlignRight // programs begin at the left where no one says so
+	}
+	attrs := []string{"marL", "", "indent", "", "lvl", numOr(p.Level), "algn", alignNames[align]}
+	if p.RTL != nil {
+		attrs = append(attrs, "rtl", bit(*p.RTL))
+	}
 	if p.List != nil && p.List.Kind != deck.NoList && (st.List == nil || st.Margin == 0) {
 		const step = int(typeset.ListStep)
 		attrs[1], attrs[3] = num(step*(p.Level+1)), num(-step)
@@ -226,7 +233,8 @@ func (d *drawing) styles(styles []deck.Style) {
 	for i := range levels {
 		st := deck.StyleAt(styles, i)
 		m := d.m
-		m.begin(fmt.Sprintf("a:lvl%dpPr", i+1), "marL", num(margin(st.Margin)), "indent", num(min(max(st.Indent, -maxMargin), maxMargin)), "algn", alignNames[st.Align])
+		m.begin(fmt.Sprintf("a:lvl%dpPr", i+1), "marL", num(margin(st.Margin)), "indent", num(min(max(st.Indent, -maxMargin), maxMargin)), "algn", alignNames[st.Align],
+			"rtl", bit(st.RTL))
 		if st.Line > 0 {
 			m.begin("a:lnSpc")
 			m.empty("a:spcPct", "val", num(int(math.Round(min(max(st.Line, 0.2), 10)*100000))))

@@ -128,7 +128,8 @@ func (s Setter) paragraph(p *deck.Paragraph, st deck.Style, scale, width float64
 	if align == "" {
 		align = st.Align
 	}
-	if align == "" && p.RTL {
+	rtl := p.RightToLeft(st)
+	if align == "" && rtl {
 		align = deck.AlignRight
 	}
 	const least = 20 // points: however narrow the box is, a line has room for a letter
@@ -140,14 +141,14 @@ func (s Setter) paragraph(p *deck.Paragraph, st deck.Style, scale, width float64
 			x = firstX
 		}
 		lines[i] = s.line(spans, x, width, align, st, empty.Size)
-		if p.RTL {
+		if rtl {
 			lines[i].mirror(x)
 		}
 		lines[i].Last = i == len(wrapped)-1 || len(spans) > 0 && spans[len(spans)-1].end
 	}
 	if marker != "" {
 		lines[0].Marker, lines[0].MarkerX = marker, margin+indent
-		if p.RTL {
+		if rtl {
 			lines[0].MarkerX = lines[0].end() + firstX - (margin + indent)
 		}
 	}

@@ -159,6 +159,22 @@ def directions():
     for p in body.paragraphs: p._p.get_or_add_pPr().set("rtl", "1")
     return prs
 
+def template():
+    """A template that is written from right to left: its paragraphs don't say so, but for a Latin one."""
+    prs, s = new(1, "تقرير الميناء")
+    for level in prs.slide_master._element.iter(*(qn(f"a:lvl{n}pPr") for n in range(1, 10))):
+        level.set("rtl", "1")
+        level.set("algn", "r")
+    body = s.placeholders[1].text_frame
+    body.text = "سفينة في الميناء رقم 12 (ثلاثة)"
+    p = body.add_paragraph()
+    p.text = "The harbour office"
+    p._p.get_or_add_pPr().set("rtl", "0")
+    p = body.add_paragraph()
+    p.text, p.level = "אורך", 1
+    p._p.get_or_add_pPr().set("rtl", "1")
+    return prs
+
 def cjk():
     prs, s = new(1, "港口报告")
     body = s.placeholders[1].text_frame
@@ -271,7 +287,7 @@ def empty():
 
 FILES = {
     "hidden": hidden, "groups": groups, "rotated": rotated, "spans": spans, "levels": levels, "rtl": directions, "cjk": cjk,
-    "notes": notes, "links": links, "alts": alts, "master": master, "full": full, "order": order, "spaces": spaces,
+    "template": template, "notes": notes, "links": links, "alts": alts, "master": master, "full": full, "order": order, "spaces": spaces,
     "numbers": numbers, "footers": footers, "portrait": sizes, "empty": empty,
     "bars": lambda: charts([T.COLUMN_CLUSTERED, T.COLUMN_STACKED, T.COLUMN_STACKED_100, T.BAR_CLUSTERED, T.BAR_STACKED, T.BAR_STACKED_100]),
     "plots": lambda: charts([T.LINE, T.LINE_MARKERS, T.LINE_STACKED, T.AREA, T.AREA_STACKED, T.RADAR, T.RADAR_FILLED, T.PIE, T.DOUGHNUT,
