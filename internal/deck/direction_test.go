@@ -1,6 +1,7 @@
 package deck_test
 
 import (
+	"encoding/json"
 	"testing"
 
 	"github.com/seed-7227ef26/async-worker/internal/deck"
@@ -55,5 +56,23 @@ func TestRestyleKeepsDirections(t *testing.T) {
 	}
 	if p := deck.Restyle(from, from).Slides[0].Elements[1].Text.Paragraphs[0]; p.RTL != nil || p.Align != "" {
 		t.Errorf("in a look of the same direction: %+v", p)
+	}
+}
+
+// TestDirectionsOfStoredDecks: a paragraph that says its direction, or nothing, as decks of versions before do, has that of
+// its own, or else of its style.
+func TestDirectionsOfStoredDecks(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string][2]bool{`{"runs":[],"rtl":true}`: {true, true}, `{"runs":[]}`: {false, true}, `{"runs":[],"rtl":false}`: {}} {
+		var p deck.Paragraph
+		if err := json.Unmarshal([]byte(text), &p); err != nil {
+			t.Fatal(err)
+		}
+		if got := [2]bool{p.RightToLeft(deck.Style{}), p.RightToLeft(deck.Style{RTL: true})}; got != want {
+			t.Errorf("%s: %t, want %t", text, got, want)
+		}
+		if again, err := json.Marshal(p); err != nil || string(again) != text {
+			t.Errorf("%s is written as %s: %v", text, again, err)
+		}
 	}
 }

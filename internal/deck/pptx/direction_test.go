@@ -65,7 +65,8 @@ func TestInheritedDirection(t *testing.T) {
 		},
 		"the text": {
 			[]func(string, []byte) []byte{with(plain, `idx="1"`, "<a:lstStyle/>", `<a:lstStyle><a:lvl2pPr rtl="1"/></a:lstStyle>`)},
-			1, "text body", []bool{false, true, true, false, false, false},
+			1, "text body",
+			[]bool{false, true, true, false, false, false},
 		},
 		"a paragraph against its text": {
 			[]func(string, []byte) []byte{
@@ -77,7 +78,8 @@ func TestInheritedDirection(t *testing.T) {
 		"a table":               {[]func(string, []byte) []byte{with("ppt/slides/slide3.xml", "", "<a:tblPr", `<a:tblPr rtl="1"`)}, 2, "table ", []bool{true, false}},
 		"the presentation": {
 			[]func(string, []byte) []byte{with(main, "", "</p:presentation>", `<p:defaultTextStyle><a:defPPr rtl="1"/></p:defaultTextStyle></p:presentation>`)},
-			2, "table ", []bool{false, true},
+			2, "table ",
+			[]bool{false, true},
 		},
 	} {
 		t.Run(what, func(t *testing.T) {
