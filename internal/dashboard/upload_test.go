@@ -119,11 +119,11 @@ func TestRefusedUpload(t *testing.T) {
 // choose drops files on the form: names and contents.
 func (w *browser) choose(pairs ...string) {
 	w.Helper()
-	add := ""
+	var add strings.Builder
 	for i := 0; i+1 < len(pairs); i += 2 {
-		add += fmt.Sprintf("files.items.add(new File([%s], %q)); ", pairs[i+1], pairs[i])
+		fmt.Fprintf(&add, "files.items.add(new File([%s], %q)); ", pairs[i+1], pairs[i])
 	}
-	is[bool](w, `(() => { const files = new DataTransfer(); `+add+`
+	is[bool](w, `(() => { const files = new DataTransfer(); `+add.String()+`
 		document.querySelector("[data-drop]").dispatchEvent(new DragEvent("drop", {dataTransfer: files, bubbles: true, cancelable: true}));
 		return true })()`)
 }
