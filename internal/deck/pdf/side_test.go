@@ -83,3 +83,22 @@ func TestSides(t *testing.T) {
 		})
 	}
 }
+
+// The runs of a Latin line keep their order where the style is written from right to left.
+func TestRunsKeepTheirOrder(t *testing.T) {
+	t.Parallel()
+	for name, p := range map[string]deck.Paragraph{"by its style": {}, "by itself": {RTL: new(true)}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p.Runs = []deck.Run{{Text: "Harbour "}, {Text: "fees", Bold: new(true)}, {Text: " rise"}}
+			d := deck.New("Order")
+			d.Slides = []deck.Slide{{Layout: "blank", Elements: []deck.Element{{
+				Kind: deck.TextElement, Box: &deck.Box{W: 6000000, H: 3000000},
+				Text: &deck.Text{Paragraphs: []deck.Paragraph{p}, Styles: []deck.Style{{RTL: p.RTL == nil}}},
+			}}}}
+			if at := edges(t, write(t, d)); len(at) != 3 || at["Harbour"] >= at["fees"] || at["fees"] >= at["rise"] {
+				t.Errorf("the words are at %v", at)
+			}
+		})
+	}
+}

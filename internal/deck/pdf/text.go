@@ -87,7 +87,8 @@ func (w *writer) lines(t *deck.Text, b typeset.Block, style func(int) deck.Style
 			w.tag(f.label)
 			w.draw(l.Marker, at, base, look, color, &deck.Run{}, rtl)
 		}
-		w.line(p, l, st, x, base, rtl || deck.RightToLeft(p.Plain()), f)
+		// The runs of a line without such a letter keep their order, wherever it begins (Unicode Annex 9).
+		w.line(p, l, st, x, base, rtl && hasRTL(p.Plain()) || deck.RightToLeft(p.Plain()), f)
 	}
 }
 

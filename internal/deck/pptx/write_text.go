@@ -82,8 +82,8 @@ func (d *drawing) paragraph(p *deck.Paragraph, st deck.Style) {
 	m := d.m
 	m.begin("a:p")
 	align := p.Align
-	if align == "" && st.Align == "" && p.RTL != nil && *p.RTL {
-		align = deck.AlignRight // programs begin at the left where no one says so
+	if align == "" && st.Align == "" && p.RTL != nil && (*p.RTL || st.RTL) {
+		align = map[bool]deck.Align{false: deck.AlignLeft, true: deck.AlignRight}[*p.RTL]
 	}
 	attrs := []string{"marL", "", "indent", "", "lvl", numOr(p.Level), "algn", alignNames[align]}
 	if p.RTL != nil {
@@ -233,6 +233,9 @@ func (d *drawing) styles(styles []deck.Style) {
 	for i := range levels {
 		st := deck.StyleAt(styles, i)
 		m := d.m
+		if st.Align == "" && st.RTL {
+			st.Align = deck.AlignRight // programs begin at the left where no one says so
+		}
 		m.begin(fmt.Sprintf("a:lvl%dpPr", i+1), "marL", num(margin(st.Margin)), "indent", num(min(max(st.Indent, -maxMargin), maxMargin)), "algn", alignNames[st.Align],
 			"rtl", bit(st.RTL))
 		if st.Line > 0 {
