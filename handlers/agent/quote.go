@@ -103,12 +103,13 @@ func splitsGroups(text string, places []int, hay string, at int) bool {
 func isName(text string) bool {
 	rest := strings.TrimRightFunc(text, unicode.IsLetter)
 	letters := text[len(rest):]
-	if c, _ := utf8.DecodeLastRuneInString(strings.TrimRight(text, "-")); c != utf8.RuneError && letters == "" {
+	if letters == "" {
+		c, _ := utf8.DecodeLastRuneInString(strings.TrimRight(text, "-"))
 		return unicode.IsLetter(c)
 	}
 	const signs = " R Rs kr Kr zł Ft Kč lei RM Rp S Fr "
 	code := utf8.RuneCountInString(letters) == 3 && strings.ToUpper(letters) == letters
-	return letters != "" && !code && !strings.Contains(signs, " "+letters+" ")
+	return !code && !strings.Contains(signs, " "+letters+" ")
 }
 
 // startsAmount reports whether a text begins with a digit, perhaps after a sign of a currency.

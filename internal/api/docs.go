@@ -30,9 +30,6 @@ func (a *API) described(h http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// nextReport is the remedy for what must not happen.
-const nextReport = "a bug in the worker: please report it"
-
 func (a *API) serveSpec(w http.ResponseWriter, _ *http.Request) {
 	spec, err := a.Spec()
 	if err != nil {

@@ -89,6 +89,9 @@ const (
 	codeOverloaded = "QUEUE_OVERLOADED"
 )
 
+// nextReport is the remedy for what must not happen.
+const nextReport = "a bug in the worker: please report it"
+
 // codes are the codes of statuses that the library, not a handler, answers with.
 var codes = map[int]string{
 	http.StatusBadRequest: codeValidation, http.StatusUnauthorized: "UNAUTHORIZED", http.StatusForbidden: "FORBIDDEN",

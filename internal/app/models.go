@@ -20,6 +20,7 @@ func (t *Tenant) openModels(context.Context) error {
 	if err := t.openUncounted(); err != nil {
 		return err
 	}
+	t.questions = nil
 	if e, bills := t.Embedder.(*openai.Embedder); bills {
 		t.Embedder, t.questions = t.metrics.Embedder(e), t.metrics.Embedder(e.Questions())
 	}

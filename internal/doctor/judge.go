@@ -22,11 +22,11 @@ const unanswered = "the service does not answer: check that it is up, that its a
 func failed(check string, err error, remedy string) Result {
 	r := Result{Check: check, State: Fail, Class: classOf(err), Seen: err.Error(), Remedy: remedy}
 	if e, ok := errors.AsType[*taskerr.Error](err); ok {
-		r.Seen = e.Message + store.DialReason(err)
+		r.Seen = e.Message
 		if e.Hint != "" {
-			r.Seen = strings.TrimSuffix(e.Message, ": "+e.Hint) + store.DialReason(err)
-			r.Remedy = e.Hint
+			r.Seen, r.Remedy = strings.TrimSuffix(e.Message, ": "+e.Hint), e.Hint
 		}
+		r.Seen += store.DialReason(err)
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		r.Class = Unavailable

@@ -59,7 +59,7 @@ func RemoveAllCopies(ctx context.Context, q queue.Queue, ids []string, further f
 			if hiding = hiding || len(s.seen) == before; !hiding || through {
 				return 0
 			}
-			return s.left(ctx)
+			return s.rest(ctx)
 		})
 		if err != nil {
 			return s.result(), err
@@ -190,9 +190,9 @@ func (s *search) remove(ctx context.Context, found []*queue.Message) error {
 	return g.Wait()
 }
 
-// left is how long those that were looked at stay hidden from the next walks: twice what the rest of the queue is expected to
-// take, so that they don't come first once more.
-func (s *search) left(ctx context.Context) time.Duration {
+// rest is how long those that were looked at stay hidden from the next walks: twice what the others of the queue are expected
+// to take, so that they don't come first once more.
+func (s *search) rest(ctx context.Context) time.Duration {
 	depth, err := s.queue.Depth(ctx)
 	if err != nil { // the walks find out what it is
 		return copyLease

@@ -236,8 +236,8 @@ func (d *drawing) styles(styles []deck.Style) {
 		if st.Align == "" && st.RTL {
 			st.Align = deck.AlignRight // programs begin at the left where no one says so
 		}
-		m.begin(fmt.Sprintf("a:lvl%dpPr", i+1), "marL", num(margin(st.Margin)), "indent", num(min(max(st.Indent, -maxMargin), maxMargin)), "algn", alignNames[st.Align],
-			"rtl", bit(st.RTL))
+		m.begin(fmt.Sprintf("a:lvl%dpPr", i+1), "marL", num(margin(st.Margin)),
+			"indent", num(min(max(st.Indent, -maxMargin), maxMargin)), "algn", alignNames[st.Align], "rtl", bit(st.RTL))
 		if st.Line > 0 {
 			m.begin("a:lnSpc")
 			m.empty("a:spcPct", "val", num(int(math.Round(min(max(st.Line, 0.2), 10)*100000))))

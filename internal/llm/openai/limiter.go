@@ -45,9 +45,9 @@ const (
 //
 // Questions precede prompt requests, and both bulk ones, except that every fourth request is bulk; a quarter of those in
 // flight is reserved for prompts, and one for bulk, unless the account has requests of one urgency alone (see Resize).
-// Questions take what is free of any; every fourth request is no question. The first waiter in that order waits for
-// the budget it needs, and none that needs the same budget overtakes it. A probe precedes both, beside those in flight: it
-// would time out behind slow requests of a service that is up.
+// Questions take what is free of any, and while prompts wait, every fourth request is no question. The first waiter in
+// that order waits for the budget it needs, and none that needs the same budget overtakes it. A probe precedes all, beside
+// those in flight: it would time out behind slow requests of a service that is up.
 //
 // Services limit each model by itself, or some models together. Models that announce the same limits are assumed to
 // share them; a model that has announced none yet is assumed to share those of the first model that has.
