@@ -21,8 +21,8 @@ func (s *sheet) address(to ooxml.Relation) string {
 	return extract.Target(to.Target)
 }
 
-// figure returns what a shape draws; nil: nothing but text.
-func (s *sheet) figure(n, properties *node) *deck.Shape {
+// figure returns what a shape draws; nil: nothing but text. A picture in place of its fill is an element of its own.
+func (s *sheet) figure(n, properties *node, pictured bool) *deck.Shape {
 	f := &deck.Shape{Geometry: "rect"}
 	if g := properties.at("prstGeom").attr("prst"); g != "" {
 		f.Geometry = clip(g, 40)
@@ -36,7 +36,7 @@ func (s *sheet) figure(n, properties *node) *deck.Shape {
 	}
 	style := n.kid("style")
 	var none bool
-	if f.Fill, none = s.look.filling(properties, &s.deck.Theme); f.Fill == "" && !none {
+	if f.Fill, none = s.look.filling(properties, &s.deck.Theme); f.Fill == "" && !none && !pictured {
 		if ref := style.kid("fillRef"); ref.num("idx", 0) > 0 {
 			f.Fill = s.look.color(ref, &s.deck.Theme)
 		}

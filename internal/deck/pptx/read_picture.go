@@ -55,16 +55,17 @@ func (s *sheet) pictureOf(n *node, e deck.Element, about *node) error {
 	return s.add(e, about)
 }
 
-// filled says what e is about, and adds the picture that fills it as an element below it. That has its alternative text
-// then, so that it is read once.
-func (s *sheet) filled(e *deck.Element, n *node) error {
+// filled says what e is about, and adds the picture that fills it, if there is one, as an element below it. That has its
+// alternative text then, so that it is read once.
+func (s *sheet) filled(e *deck.Element, n *node) (pictured bool, err error) {
 	picture, before := deck.Element{Box: e.Box}, len(s.elements)
 	s.about(&picture, n)
-	err := s.pictureOf(n.kid("spPr"), picture, n)
-	if s.about(e, n); len(s.elements) > before {
+	err = s.pictureOf(n.kid("spPr"), picture, n)
+	pictured = len(s.elements) > before
+	if s.about(e, n); pictured {
 		e.Alt = ""
 	}
-	return err
+	return pictured, err
 }
 
 // cropOf is what a p:blipFill or a:blipFill hides of its picture; nil: nothing.

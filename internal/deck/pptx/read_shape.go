@@ -120,10 +120,11 @@ func (s *sheet) shape(n *node, f frame) error {
 	if ph := n.at("nvSpPr", "nvPr", "ph"); ph != nil {
 		return s.placeholder(n, ph, e)
 	}
-	if err := s.filled(&e, n); err != nil {
+	pictured, err := s.filled(&e, n)
+	if err != nil {
 		return err
 	}
-	figure := s.figure(n, properties)
+	figure := s.figure(n, properties, pictured)
 	if e.Text = s.body(body, "", 0, false); e.Text != nil && len(e.Text.Styles) == 0 {
 		e.Text.Styles = s.boxStyles(n, body)
 	}
@@ -153,7 +154,7 @@ func (s *sheet) placeholder(n, ph *node, e deck.Element) error {
 	if inherited := s.look.box(kind, index); e.Box == nil {
 		e.Box = inherited
 	}
-	if err := s.filled(&e, n); err != nil {
+	if _, err := s.filled(&e, n); err != nil {
 		return err
 	}
 	e.Role, e.Index = roleOf(kind), index

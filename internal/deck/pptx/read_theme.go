@@ -155,12 +155,12 @@ var presets = map[string]string{
 }
 
 // filling returns the colour of a shape's fill: of a gradient its first stop, of a pattern its foreground. none: it says
-// that there is none, or has a picture.
+// that there is none.
 func (l *layout) filling(n *node, theme *deck.Theme) (color string, none bool) {
 	if n == nil {
 		return "", false
 	}
-	if n.kid("noFill") != nil || n.kid("blipFill") != nil {
+	if n.kid("noFill") != nil {
 		return "", true
 	}
 	if f := n.kid("solidFill"); f != nil {
