@@ -77,22 +77,27 @@ func (b *natsBackend) open(_ context.Context, _ int, wake func()) (queue.Service
 
 func (b *natsBackend) fill(ctx context.Context, name string, n int, text func(i int) string) error {
 	subject := subjects()[name]
-	if subject == "" {
+	if subject == "" || name == bareName { // the bare loop has a stream of its own, see ensureBare
 		subject = name
 	}
 	// The client refuses to send when thousands wait for their confirmation for 200 ms, as on a busy machine.
-	patient := jetstream.WithStallWait(patience)
-	for i := range n {
-		if _, err := b.js.PublishAsync(subject, []byte(text(i)), patient); err != nil {
+	patient, sent := jetstream.WithStallWait(patience), make([]jetstream.PubAckFuture, n)
+	for i := range sent {
+		var err error
+		if sent[i], err = b.js.PublishAsync(subject, []byte(text(i)), patient); err != nil {
 			return err
 		}
 	}
-	select {
-	case <-b.js.PublishAsyncComplete():
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
+	for _, one := range sent {
+		select {
+		case <-one.Ok():
+		case err := <-one.Err():
+			return fmt.Errorf("send to %s: %w", subject, err)
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
+	return nil
 }
 
 // bare fetches as many messages as there are free slots, and acknowledges each with the server's confirmation.
@@ -102,7 +107,7 @@ func (b *natsBackend) bare(ctx context.Context, name string, n int) (took time.D
 		return 0, 0, err
 	}
 	started, running := time.Now(), newSlots()
-	for got := 0; got < n; {
+	for got := 0; got < n && ctx.Err() == nil; {
 		receives++
 		batch, err := consumer.Fetch(min(running.free(), n-got))
 		if err != nil {
@@ -116,7 +121,7 @@ func (b *natsBackend) bare(ctx context.Context, name string, n int) (took time.D
 			return 0, 0, fmt.Errorf("bare loop: %w", err)
 		}
 	}
-	err = running.wait()
+	err = errors.Join(ctx.Err(), running.wait())
 	return time.Since(started), receives, err
 }
 
