@@ -216,11 +216,15 @@ func (b *book) healthy(worker string) bool {
 // judgeStay is for a move that began nothing.
 func (b *book) judgeStay(m move) {
 	attempts := m.before.Attempts
-	if (m.op == "release" || m.op == releaseUnanswered && b.orphaned(m)) && m.err == nil {
-		attempts-- // I9
+	released := m.op == "release" && m.after.State != job.Canceled || m.op == releaseUnanswered && b.orphaned(m)
+	if released && m.err == nil {
+		attempts-- // I9; a job that is to be canceled ends instead
 	}
 	if m.after.Attempts != attempts {
 		b.w.violated(m.id, "I9: %d attempts after %s, %d before", m.after.Attempts, m.op, m.before.Attempts)
+	}
+	if m.op == "release" && m.err == nil && m.before.Cancel != (m.after.State == job.Canceled) {
+		b.w.violated(m.id, "I7: released as %s; a cancel was requested: %t", m.after.State, m.before.Cancel)
 	}
 	if n := m.after.Commits - m.before.Commits; n != 0 {
 		s := series{m.id, m.after.Series}
