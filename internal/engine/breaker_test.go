@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync/atomic"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/handlers"
+	"github.com/seed-7227ef26/async-worker/internal/engine"
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
@@ -283,6 +285,38 @@ func TestBreakerSparesTheOldOnes(t *testing.T) {
 		}
 		w.settled(5 * time.Minute)
 		w.expectState("old", job.Succeeded, 1)
+	})
+}
+
+// The service comes back while it is probed for one attempt, after the probe for another one had failed: both failed in the
+// outage.
+func TestBreakerSparesWhoFailedBeforeTheProbe(t *testing.T) {
+	inWorld(t, func(w *world) {
+		began := time.Now()
+		up := func() bool { return time.Since(began) >= 13*time.Second }
+		w.probes = engine.Probes{taskerr.Model: func(context.Context) error {
+			if time.Sleep(2 * time.Second); !up() {
+				return errors.New("down")
+			}
+			return nil
+		}}
+		w.startWith(needing(taskerr.Model, func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
+			if up() {
+				return done(ctx, c)
+			}
+			at := 10 * time.Second // its probe fails at 12 s
+			if c.Task.ID == "second" {
+				at = 11 * time.Second // its probe begins at 12 s, as the other is older than this failure
+			}
+			time.Sleep(at - time.Since(began))
+			return handlers.Outcome{}, modelDown()
+		}))
+		for _, id := range []string{"first", "second"} {
+			w.send(w.queues.Normal, message(id, ""))
+		}
+		w.settled(5 * time.Minute)
+		w.expectState("first", job.Succeeded, 1)
+		w.expectState("second", job.Succeeded, 1)
 	})
 }
 

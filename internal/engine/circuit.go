@@ -147,12 +147,13 @@ func (c *circuit) yields(id string) bool {
 	return false
 }
 
-// fails records that a job failed because of the service, and returns whether the attempt counts. known: the service
-// was down, and may be up again.
-func (c *circuit) fails(ctx context.Context, id string, failure *taskerr.Error, known bool) verdict {
+// fails records that a job failed because of the service, in an attempt that began at the given time, and returns whether
+// the attempt counts. known: the service was down, and may be up again.
+func (c *circuit) fails(ctx context.Context, id string, failure *taskerr.Error, known bool, began time.Time) verdict {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now, mine := time.Now(), c.trials.has(id)
+	known = known || c.downAfter(began)
 	c.needed = true
 	c.trouble = c.trouble.again(now, failure.Class, hint(failure))
 	c.failed[id] = true
@@ -165,6 +166,11 @@ func (c *circuit) fails(ctx context.Context, id string, failure *taskerr.Error, 
 		down = mine || len(c.failed) >= breakerTrips
 	case !c.runProbe(ctx, now):
 		down = true
+	case c.downAfter(began): // another job's probe failed, and the service came back during this one
+		down, known = true, true
+		if c.state == open {
+			c.close()
+		}
 	case len(c.failed) >= breakerDoubts:
 		down, c.doubted = true, true
 	case c.state == open:

@@ -79,7 +79,7 @@ func (e *Engine) claim(ctx context.Context, name string) (string, error) {
 	case err == nil, failed && !taskerr.Classes[failure.Class].Retryable:
 		storage.succeeds(by, began)
 	case failed && failure.Dependency == taskerr.Storage:
-		storage.fails(ctx, by, failure, storage.downAfter(began))
+		storage.fails(ctx, by, failure, false, began)
 	}
 	return text, err
 }

@@ -12,10 +12,8 @@ type suspicion struct {
 }
 
 // downAfter reports whether the service was down at any time after t: a failure of an attempt that began then belongs
-// to the outage, even when it comes after the end of it.
+// to the outage, even when it comes after the end of it. mu is held.
 func (c *circuit) downAfter(t time.Time) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	return t.Before(c.recovered) || c.state == open && t.Before(c.since)
 }
 

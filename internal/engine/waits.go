@@ -204,7 +204,7 @@ func (b *breakers) failed(ctx context.Context, a *attempt, failure *taskerr.Erro
 		if c.waits() > 0 {
 			v = spared
 		}
-	} else if v = c.fails(ctx, a.task.ID, failure, known || c.downAfter(a.started)); v == spared {
+	} else if v = c.fails(ctx, a.task.ID, failure, known, a.started); v == spared {
 		a.spares = c
 	}
 	if v == blamed && !a.suspicious() {
