@@ -201,7 +201,7 @@ func parse(args []string, errs io.Writer) (options, error) {
 
 // shortRuns are the crashes around each commit, a few mutations, and all of the other kinds.
 const shortRuns = `^crash/azure/postgres/.*/store\.(Begin|Complete|Fail|Retry|Canceled|Reject)#1:` +
-	`|^crash/(postgres|nats)/postgres/ingest/(store\.(Begin|Complete)|lease\.Delete\[normal\])#1:|^(model|network|conformance|fuzz|mutants|race|outage)/` +
+	`|^crash/(postgres|nats)/postgres/ingest/(store\.(Begin|Complete)|lease\.Delete\[normal\])#1:|^(model|network|conformance|fuzz|mutants|race|outage|events|cognee)/` +
 	`|^poison/(azure/|[a-z]+/(model/500|database/))` +
 	`|^mutation/(stale-fence-passes|deleted-before-the-commit|webhook-unsigned)$`
 
