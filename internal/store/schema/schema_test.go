@@ -199,12 +199,21 @@ func TestExtensionsSchema(t *testing.T) {
 // TestAsOwner: the login that migrates need not be a superuser.
 func TestAsOwner(t *testing.T) {
 	t.Parallel()
+	url, _ := ownedDatabase(t)
+	if _, err := schema.Migrate(t.Context(), url, schema.Options{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// ownedDatabase returns an empty database by its owner, who is no superuser and sees no tenant's rows, and by a superuser.
+func ownedDatabase(t *testing.T) (owner, super string) {
+	t.Helper()
 	// The worker's role belongs to the cluster. It is there before the owner is granted it, whatever test is first.
 	if _, err := schema.Migrate(t.Context(), stacktest.EmptyPostgres(t), schema.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	url := stacktest.EmptyPostgres(t)
-	conn := connect(t, url)
+	super = stacktest.EmptyPostgres(t)
+	conn := connect(t, super)
 	database := conn.Config().Database
 	login := "owner_of_" + database
 	if _, err := conn.Exec(t.Context(), `create extension vector; create role `+login+` login createrole password 'x';
@@ -218,10 +227,7 @@ func TestAsOwner(t *testing.T) {
 			t.Log(err) // it still owns the database of this test, which goes with the cluster
 		}
 	})
-	if _, err := schema.Migrate(t.Context(), stacktest.Cluster(t).URLAs(login, "x", database),
-		schema.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	return stacktest.Cluster(t).URLAs(login, "x", database), super
 }
 
 func connectFor(t testing.TB, url string) *pgx.Conn {

@@ -138,3 +138,43 @@ func TestUpgradeInAnOutage(t *testing.T) {
 		t.Errorf("hours of waiting: %s; want %s", waits, want)
 	}
 }
+
+// TestUpgradeLettersOfRemovedJobs: a dead letter is not that of a job which has the id of a removed one.
+func TestUpgradeLettersOfRemovedJobs(t *testing.T) {
+	t.Parallel()
+	owner, super := ownedDatabase(t)
+	o := schema.Options{Dimensions: 8}
+	if _, err := schema.Migrate(t.Context(), owner, o); err != nil {
+		t.Fatal(err)
+	}
+	conn := connect(t, super)
+	for name, url := range map[string]string{"an owner": owner, "a superuser": super} {
+		if _, err := conn.Exec(t.Context(), `truncate jobs, dead_letters cascade;
+			insert into jobs (client_id, id, type, status, attempts, max_attempts, created_at, completed_at) values
+			  ('a', 'stays', 'ingest', 'failed', 1, 3, now() - interval '100 days', now() - interval '99 days'),
+			  ('a', 'again', 'ingest', 'running', 3, 3, now(), null),
+			  ('a', 'open', 'ingest', 'failed', 1, 3, now() - interval '100 days', now() - interval '99 days');
+			insert into dead_letters (client_id, job_id, series, rejected, reason, error_class, error_message, attempts,
+			  original_message, created_at, replayed_at)
+			select 'a', id, 1, false, 'permanent', 'unsupported_format', 'm', 1, '{}', now() - interval '99 days',
+			  case when id <> 'open' then now() - interval '98 days' end
+			from unnest(array['stays', 'again', 'gone', 'open']) id;
+			update aw_schema_version set version = 57`); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := schema.Migrate(t.Context(), url, o); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		var letters string
+		var forced bool
+		if err := conn.QueryRow(t.Context(), `
+			select string_agg(job_id || ' ' || coalesce(series::text, 'none'), ', ' order by job_id), (
+			  select bool_and(relforcerowsecurity) from pg_class where oid in ('jobs'::regclass, 'dead_letters'::regclass))
+			from dead_letters`).Scan(&letters, &forced); err != nil {
+			t.Fatal(err)
+		}
+		if want := "again none, gone none, open 1, stays 1"; letters != want || !forced {
+			t.Errorf("%s: the series of the dead letters: %s; want %s; forced row-level security: %t", name, letters, want, forced)
+		}
+	}
+}

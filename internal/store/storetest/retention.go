@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
@@ -105,6 +107,46 @@ func testExpireJobs(t *testing.T, b *bench) {
 	again.JobID, again.Source.MessageID = done[0], event("", 0).ID
 	if got := b.begin(again, store.Run); got.Attempt != 1 {
 		t.Errorf("begun again: %+v", got)
+	}
+}
+
+// testFailUnderRemovedID: a job whose id a removed one had ends with a dead letter of its own. That of the removed one stays.
+func testFailUnderRemovedID(t *testing.T, b *bench) {
+	for name, end := range map[string]func(id string) *store.DeadLetterRef{
+		"failed": func(id string) *store.DeadLetterRef {
+			m, h := b.run(silent, func(m *store.Begin) { m.JobID = id })
+			return b.fail(h, m).DeadLetter
+		},
+		"lost with its worker": func(id string) *store.DeadLetterRef {
+			m, h := b.run(silent, func(m *store.Begin) { m.JobID, m.MaxAttempts = id, 1 })
+			b.loseWorker(h)
+			return b.begin(m, store.Spent).DeadLetter
+		},
+		"rejected": func(id string) *store.DeadLetterRef {
+			return b.reject(rejection(func(r *store.Rejection) { r.JobID, r.WebhookURL = id, "" })).DeadLetter
+		},
+	} {
+		id := "job-" + uuid.NewString()
+		first := end(id).ID
+		if err := b.DeadLetterSent(b.ctx(), first); err != nil {
+			t.Fatal(err)
+		}
+		plan := b.plan(first, "")
+		if _, err := b.Replay(b.ctx(), replaying(first, plan)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := b.RequestCancel(b.ctx(), plan.JobID, "anna"); err != nil {
+			t.Fatal(err)
+		}
+		b.expire(0, 10)
+		b.wantJobs(name, false, id, plan.JobID)
+		if second := end(id).ID; second == first {
+			t.Errorf("%s: it got the dead letter of the removed job", name)
+		}
+		if j := b.job(id); j.Status != "failed" {
+			t.Errorf("%s: the job is %s", name, j.Status)
+		}
+		b.wantLetters(id, 2)
 	}
 }
 

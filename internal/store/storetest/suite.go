@@ -242,6 +242,7 @@ var otherTests = []suiteTest{
 	{"expired events in parts", testExpireEventsInParts},
 	{"expired events are no change of a job", testExpireEventsIsNoChange},
 	{"expired jobs", testExpireJobs},
+	{"failures under the id of a removed job", testFailUnderRemovedID},
 	{"jobs that are needed", testNeededJobs},
 	{"expired deliveries", testExpireDeliveries},
 	{"children of a job", testChildren},

@@ -124,6 +124,10 @@ begin
   delete from {{ .schema }}.jobs j
   where j.client_id = v_client and j.id = any (v_jobs) and not {{ .schema }}.aw_job_needed(j);
   get diagnostics v_removed = row_count;
+  -- Its letters stay, of no job: another one of that id begins with series 1 again (I6).
+  update {{ .schema }}.dead_letters l set series = null
+  where l.client_id = v_client and l.job_id = any (v_jobs) and l.series is not null
+    and not exists (select from {{ .schema }}.jobs j where j.client_id = v_client and j.id = l.job_id);
   return jsonb_build_object('removed', v_removed,
     'next', case when jsonb_array_length(v_seen) = v_limit then v_seen -> -1 end);
 end $$;
