@@ -225,9 +225,14 @@ func inTheEngine() []Sabotage {
 			Suites: onEngine, Tests: by("TestBreakerProbesWithOne"),
 		},
 		{
-			Name: "late-failure-counts", Breaks: []string{"I9"}, Dir: engine, Func: "breakers.failed",
-			Old: "known || c.downAfter(a.started)", New: "known",
+			Name: "late-failure-counts", Breaks: []string{"I9"}, Dir: engine, Func: "circuit.fails",
+			Old: "known = known || c.downAfter(began)", New: "",
 			Suites: onEngine, Tests: by("TestLateFailureIsSpared"),
+		},
+		{
+			Name: "failure-before-another-probe-counts", Breaks: []string{"I9"}, Dir: engine, Func: "circuit.fails",
+			Old: "case c.downAfter(began):", New: "case false:",
+			Suites: onEngine, Tests: by("TestBreakerSparesWhoFailedBeforeTheProbe"),
 		},
 		{
 			Name: "unanswered-begin-counts", Breaks: []string{"I9"}, Dir: engine, Func: "Engine.callBegin",

@@ -180,6 +180,12 @@ func inTheStore() []Sabotage {
 			Suites: onPostgres, Tests: cases("fail", "worker lost for good"),
 		},
 		{
+			Name: "letters-outlive-their-job", Breaks: []string{"I6"}, Dir: functions, Func: "aw_expire_jobs",
+			Old:    "update {{ .schema }}.dead_letters l set series = null",
+			New:    "update {{ .schema }}.dead_letters l set series = l.series",
+			Suites: onPostgres, Tests: cases("failures under the id of a removed job"),
+		},
+		{
 			Name: "rejected-twice", Breaks: []string{"I6"}, Dir: functions, Func: "aw_reject",
 			Old:    "nullif(p #>> '{source,queue}', ''), v_message, v_error",
 			New:    "nullif(p #>> '{source,queue}', ''), null, v_error",
