@@ -128,7 +128,7 @@ func (e *Engine) sweep(ctx context.Context, ages store.SweepAges, revive bool, f
 		pages = sweepPages
 	}
 	for more := true; more; {
-		if pages > 0 {
+		if ages.OnlyUnsent = pages == 0; pages > 0 {
 			ages.After = *from
 		}
 		found, failed := e.lost(ctx, ages)

@@ -15,6 +15,8 @@ type SweepAges struct {
 	AgainAfter time.Duration
 	// SkipQueues are queues whose unsent messages are not wanted.
 	SkipQueues []string
+	// OnlyUnsent leaves out the stalled jobs: finding them costs a look at all that have not ended.
+	OnlyUnsent bool
 	// After is the last stalled job of the page before; zero: from the first on.
 	After Mark
 }

@@ -15,6 +15,7 @@ func (s *Jobs) Sweep(_ context.Context, o store.SweepAges, limit int) (store.Swe
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var found store.SweepAnswer
+	var now, timed []store.Unsent
 	for _, id := range s.order {
 		r := s.rows[id]
 		ready := r.unsent() && time.Since(r.Updated) >= o.UnsentFor
@@ -25,15 +26,15 @@ func (s *Jobs) Sweep(_ context.Context, o store.SweepAges, limit int) (store.Swe
 			}
 		}
 		if ready && !slices.Contains(o.SkipQueues, r.Submitted.Queue) {
-			since := r.Updated
-			if r.Submitted.SendAt != nil {
-				since = *r.Submitted.SendAt
+			u := store.Unsent{JobID: id, Queue: r.Submitted.Queue, Message: r.Submitted.Message, Since: r.Updated}
+			if r.Submitted.SendAt == nil {
+				now = append(now, u)
+			} else {
+				u.Since = *r.Submitted.SendAt
+				timed = append(timed, u)
 			}
-			found.Unsent = append(found.Unsent, store.Unsent{
-				JobID: id, Queue: r.Submitted.Queue, Message: r.Submitted.Message, Since: since,
-			})
 		}
-		if r.stalled(o) {
+		if !o.OnlyUnsent && r.stalled(o) {
 			since, ok := r.due()
 			if !ok {
 				since = r.Sent
@@ -46,9 +47,20 @@ func (s *Jobs) Sweep(_ context.Context, o store.SweepAges, limit int) (store.Swe
 	}
 	found.Stalled = slices.DeleteFunc(found.Stalled, func(st store.Stalled) bool { return compare(st.Mark(), o.After) <= 0 })
 	slices.SortFunc(found.Stalled, func(a, b store.Stalled) int { return compare(a.Mark(), b.Mark()) })
+	slices.SortStableFunc(timed, func(a, b store.Unsent) int { return a.Since.Compare(b.Since) })
+	found.Unsent = inTurns(timed, now)
 	found.Unsent = found.Unsent[:min(limit, len(found.Unsent))]
 	found.Stalled = found.Stalled[:min(limit, len(found.Stalled))]
 	return found, nil
+}
+
+// inTurns takes one of each in turns.
+func inTurns(a, b []store.Unsent) (all []store.Unsent) {
+	for i := range max(len(a), len(b)) {
+		all = append(all, a[min(i, len(a)):min(i+1, len(a))]...)
+		all = append(all, b[min(i, len(b)):min(i+1, len(b))]...)
+	}
+	return all
 }
 
 func compare(a, b store.Mark) int {

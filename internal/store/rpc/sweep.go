@@ -27,8 +27,9 @@ func (c *client) Sweep(ctx context.Context, o store.SweepAges, limit int) (store
 		sweepAges
 		Limit      int        `json:"limit"`
 		SkipQueues []string   `json:"skip_queues,omitempty"`
+		Stalled    bool       `json:"stalled"`
 		After      store.Mark `json:"after,omitzero"`
-	}{sweepAgesOf(o), limit, o.SkipQueues, o.After})
+	}{sweepAgesOf(o), limit, o.SkipQueues, !o.OnlyUnsent, o.After})
 	found := answer.SweepAnswer
 	found.DueIn = time.Duration(answer.DueIn)
 	for i := range found.Stalled {

@@ -40,6 +40,7 @@ var jobTests = []suiteTest{
 	{"sweep of unstarted jobs", testSweepUnstarted},
 	{"sweep of some queues", testSkippedQueues},
 	{"sweep in pages", testSweepPages},
+	{"sweep in turns", testSweepTurns},
 	{"sweeps at once", testSweepTogether},
 	{"reject a taken id", testRejectTaken},
 	{"canceled before its message", testTellCanceled},

@@ -238,4 +238,35 @@ func testSweepPages(t *testing.T, b *bench) {
 	if !maps.Equal(got, want) {
 		t.Errorf("found %v, want %v", got, want)
 	}
+	if ages = soon; len(b.stalled(ages)) != len(want) {
+		t.Errorf("again: %v", b.stalled(ages))
+	}
+	if ages.OnlyUnsent = true; b.stalled(ages) != nil {
+		t.Errorf("asked for none of them: %v", b.stalled(ages))
+	}
+}
+
+// testSweepTurns: messages whose time has come don't wait behind those that were recorded before them, nor the other way round.
+func testSweepTurns(t *testing.T, b *bench) {
+	var want [2]map[string]bool
+	for i, at := range []*time.Time{nil, new(time.Now().Add(-hour))} {
+		want[i] = map[string]bool{}
+		for range 3 {
+			s := once().Submission
+			s.SendAt = at
+			if _, err := b.Submit(b.ctx(), s); err != nil {
+				t.Fatal(err)
+			}
+			want[i][s.JobID] = true
+		}
+	}
+	found, err := b.Sweep(b.ctx(), store.SweepAges{}, 2)
+	if err != nil || len(found.Unsent) != 2 {
+		t.Fatalf("found %+v, %v", found.Unsent, err)
+	}
+	for i, u := range found.Unsent {
+		if !want[1-i][u.JobID] { // of those with a time first
+			t.Errorf("the message in place %d is that of %s", i, u.JobID)
+		}
+	}
 }

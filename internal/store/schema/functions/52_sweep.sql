@@ -16,7 +16,8 @@ return j.status in ('pending', 'running') and (j.message is null or j.run_at > c
     and (coalesce(j.sent_at, j.updated_at) <= coalesce(j.lease_expires_at, j.not_before)
          or coalesce(j.sent_at, j.updated_at) <= clock_timestamp() - {{ .schema }}.aw_interval(p -> 'again_after_ms')) end;
 
--- aw_sweep finds p.limit of each at most; of the messages none for p.skip_queues, of the stalled jobs those after p.after.
+-- aw_sweep finds p.limit of each at most; of the messages none for p.skip_queues, of the stalled jobs those after p.after,
+-- and none if p.stalled is false: all unfinished jobs of the tenant are looked at for these.
 create or replace function {{ .schema }}.aw_sweep(p jsonb) returns jsonb
 language plpgsql stable set search_path = {{ .path }} set timezone = 'UTC' as $$
 declare
@@ -28,24 +29,24 @@ begin
     'unsent', coalesce((
       select jsonb_agg(
         jsonb_build_object('job_id', u.id, 'queue', u.queue, 'message', u.message,
-          'since', coalesce(u.run_at, u.updated_at)) order by u.created_at)
+          'since', coalesce(u.run_at, u.updated_at)) order by u.place, u.run_at)
       from (-- Nothing has changed since it was recorded.
-            (select * from {{ .schema }}.jobs
+            (select row_number() over (order by created_at) as place, * from {{ .schema }}.jobs
              where client_id = v_client and not coalesce(p -> 'skip_queues' ? queue, false)
                and message is not null and sent_at is null and run_at is null
                and updated_at <= v_now - {{ .schema }}.aw_interval(p -> 'unsent_for_ms')
              order by created_at limit v_limit)
-            union all -- One with a time is sent when that has come.
-            (select * from {{ .schema }}.jobs
+            union all -- One with a time is sent when that has come. Neither kind waits for the end of the other's line.
+            (select row_number() over (order by run_at) as place, * from {{ .schema }}.jobs
              where client_id = v_client and not coalesce(p -> 'skip_queues' ? queue, false)
                and message is not null and sent_at is null and run_at <= v_now
              order by run_at limit v_limit)
-            order by created_at limit v_limit) u), '[]'),
+            order by place, run_at limit v_limit) u), '[]'),
     'due_in_ms', (
       select {{ .schema }}.aw_ms_until(run_at) from {{ .schema }}.jobs
       where client_id = v_client and message is not null and sent_at is null and run_at > v_now
       order by run_at limit 1),
-    'stalled', coalesce((
+    'stalled', case when p -> 'stalled' = 'false' then '[]' else coalesce((
       select jsonb_agg(jsonb_build_object('job', {{ .schema }}.aw_job_json(s.j), 'webhook_url', (s.j).webhook_url,
         'traceparent', (s.j).traceparent, 'fingerprint', (s.j).fingerprint, 'fence', (s.j).fence,
         'worker_lost', (s.j).lease_expires_at is not null, 'since', s.since) order by s.since, (s.j).id)
@@ -53,7 +54,7 @@ begin
             where j.client_id = v_client and j.status in ('pending', 'running') and {{ .schema }}.aw_stalled(j, p)
               and (p -> 'after' is null or (coalesce(j.lease_expires_at, j.not_before, j.sent_at), j.id)
                    > ((p #>> '{after,since}')::timestamptz, p #>> '{after,job_id}'))
-            order by since, j.id limit v_limit) s), '[]'));
+            order by since, j.id limit v_limit) s), '[]') end);
 end $$;
 
 -- aw_resend records another message of a stalled job, as aw_submit records the first. If several sweeps found the
