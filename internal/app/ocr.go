@@ -37,13 +37,15 @@ func (t *Tenant) openReader(ctx context.Context, tempDir string) (r pages.Reader
 		r.Budget, r.PageTime = pages.NewBudget(n), ocrdocling.PageTimes*c.StepTimeout
 		r.Engine, err = t.openDoclingOCR(tempDir)
 		return r, nil, err
+	case config.OCROpenAI:
+		// A separate budget: these pages wait for the service and hardly need a processor. pageTime covers all requests
+		// that one page may take.
+		n := cmp.Or(c.OCR.Concurrency, openai.DefaultConcurrency)
+		r.Budget, r.PageTime = pages.NewBudget(n), 2*vision.Tries*c.StepTimeout
+		r.Engine, err = t.openVision(n, r.Engine)
+		return r, nil, err
 	}
-	// A separate budget: these pages wait for the service and hardly need a processor. pageTime covers all requests
-	// that one page may take.
-	n := cmp.Or(c.OCR.Concurrency, openai.DefaultConcurrency)
-	r.Budget, r.PageTime = pages.NewBudget(n), 2*vision.Tries*c.StepTimeout
-	r.Engine, err = t.openVision(n, r.Engine)
-	return r, nil, err
+	return r, nil, fmt.Errorf("no engine is opened for OCR_ENGINE=%s; add its case to openReader", c.OCREngine)
 }
 
 // openTesseract returns a nil interface, not a typed nil, with an error.

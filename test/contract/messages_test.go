@@ -4,10 +4,12 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/seed-7227ef26/async-worker/internal/api"
 	"github.com/seed-7227ef26/async-worker/internal/app"
 	"github.com/seed-7227ef26/async-worker/internal/task"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
@@ -157,7 +159,7 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// TestEveryType: the schemas have every type of task.
+// TestEveryType: the schemas have every type of task, and the API takes it.
 func TestEveryType(t *testing.T) {
 	t.Parallel()
 	types, err := app.Types()
@@ -178,5 +180,11 @@ func TestEveryType(t *testing.T) {
 	if err := json.Unmarshal(text, &message); err != nil || !slices.Equal(message.Properties.Kind.Enum, types) {
 		t.Errorf("the schema has %v, a worker does %v; add the missing types to shapes.go; %v",
 			message.Properties.Kind.Enum, types, err)
+	}
+	kind, _ := reflect.TypeFor[api.NewJob]().FieldByName("Type")
+	for _, name := range types {
+		if !slices.Contains(strings.Split(kind.Tag.Get("enum"), ","), string(name)) {
+			t.Errorf("POST /v1/jobs refuses %s; add it to NewJob.Type in internal/api/submit.go", name)
+		}
 	}
 }
