@@ -164,7 +164,7 @@ func (w *work) do(ctx context.Context) (out handlers.Outcome, err error) {
 	} else if same {
 		return w.reuse(*before.Same)
 	}
-	return w.derive(ctx, w.blobName(before.OfJob+1))
+	return w.derive(ctx, before.NewBlob(w.blobName))
 }
 
 // derive makes the derived document and uploads it. The commit records it. Until then nothing refers to the blob: after

@@ -36,7 +36,7 @@ func (w *work) place(ctx context.Context, m made) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("look for earlier results: %w", err)
 	}
-	name := resultBlob(w.call.Task.ID, before.OfJob+1)
+	name := before.NewBlob(func(n int) string { return resultBlob(w.call.Task.ID, n) })
 	err = w.putNew(ctx, m.path, name)
 	if !errors.Is(err, blob.ErrExists) {
 		return name, err

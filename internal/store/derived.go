@@ -1,5 +1,7 @@
 package store
 
+import "slices"
+
 // DerivedQuery is a query for what was derived from a document before.
 type DerivedQuery struct {
 	JobID          string `json:"job_id"`
@@ -11,7 +13,18 @@ type DerivedQuery struct {
 // DerivedAnswer is the answer to Derived.
 type DerivedAnswer struct {
 	OfJob int             `json:"of_job"` // number of contents of the job; more than one after a forced run
+	Blobs []string        `json:"blobs"`  // of these contents
 	Same  *DerivedContent `json:"same"`   // the newest of the same bytes by the same recipe; nil: none
+}
+
+// NewBlob returns a name for another content of the job that none of its contents has. name gives the n-th, from 1. The
+// number alone would not do: contents of documents that were deleted are not counted any more.
+func (a DerivedAnswer) NewBlob(name func(n int) string) string {
+	for n := a.OfJob + 1; ; n++ {
+		if s := name(n); !slices.Contains(a.Blobs, s) {
+			return s
+		}
+	}
 }
 
 // DerivedContent is a row of derived_contents.

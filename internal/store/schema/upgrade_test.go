@@ -153,12 +153,13 @@ func TestUpgradeLettersOfRemovedJobs(t *testing.T) {
 			insert into jobs (client_id, id, type, status, attempts, max_attempts, created_at, completed_at) values
 			  ('a', 'stays', 'ingest', 'failed', 1, 3, now() - interval '100 days', now() - interval '99 days'),
 			  ('a', 'again', 'ingest', 'running', 3, 3, now(), null),
+			  ('a', 'redone', 'ingest', 'running', 3, 3, now() - interval '50 days', null),
 			  ('a', 'open', 'ingest', 'failed', 1, 3, now() - interval '100 days', now() - interval '99 days');
 			insert into dead_letters (client_id, job_id, series, rejected, reason, error_class, error_message, attempts,
 			  original_message, created_at, replayed_at)
 			select 'a', id, 1, false, 'permanent', 'unsupported_format', 'm', 1, '{}', now() - interval '99 days',
-			  case when id <> 'open' then now() - interval '98 days' end
-			from unnest(array['stays', 'again', 'gone', 'open']) id;
+			  case id when 'redone' then now() - interval '49 days' when 'open' then null else now() - interval '98 days' end
+			from unnest(array['stays', 'again', 'redone', 'gone', 'open']) id;
 			update aw_schema_version set version = 57`); err != nil {
 			t.Fatal(err)
 		}
@@ -173,7 +174,7 @@ func TestUpgradeLettersOfRemovedJobs(t *testing.T) {
 			from dead_letters`).Scan(&letters, &forced); err != nil {
 			t.Fatal(err)
 		}
-		if want := "again none, gone none, open 1, stays 1"; letters != want || !forced {
+		if want := "again none, gone none, open 1, redone none, stays 1"; letters != want || !forced {
 			t.Errorf("%s: the series of the dead letters: %s; want %s; forced row-level security: %t", name, letters, want, forced)
 		}
 	}

@@ -53,7 +53,7 @@ func testDerived(t *testing.T, b *bench) {
 		t.Errorf("the first is version %d", v)
 	}
 	found := b.derived(q)
-	if s := found.Same; found.OfJob != 1 || s == nil || s.Blob != "derived/1" || s.Version != 1 ||
+	if s := found.Same; found.OfJob != 1 || !slices.Equal(found.Blobs, []string{"derived/1"}) || s == nil || s.Blob != "derived/1" || s.Version != 1 ||
 		s.Format != "markdown" || s.Engine != "tesseract" ||
 		s.PageCount != 3 || s.MeanConfidence == nil || *s.MeanConfidence != 0.5 ||
 		!slices.Equal(s.UnreadPages, []int{2, 3}) || s.ID == "" {

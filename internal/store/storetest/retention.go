@@ -150,6 +150,29 @@ func testFailUnderRemovedID(t *testing.T, b *bench) {
 	}
 }
 
+// testStartUnderRemovedID: a job whose id a removed one had reports its own start, though that one's delivery is kept.
+func testStartUnderRemovedID(t *testing.T, b *bench) {
+	id := "job-" + uuid.NewString()
+	for range 2 {
+		_, h := b.run(func(m *store.Begin) { m.JobID, m.WebhookEvents = id, []string{"started"} })
+		b.complete(h)
+		for _, d := range b.claimAll(hour) {
+			b.settleDelivery(d, store.DeliveryDelivered, 200)
+		}
+		b.expire(0, 10)
+		b.wantJobs("ended", false, id)
+	}
+	starts := map[string]bool{}
+	for _, d := range b.deliveries(store.DeliveryFilter{JobID: id}) {
+		if d.Event == "task.started" {
+			starts[d.ID] = true
+		}
+	}
+	if len(starts) != 2 {
+		t.Errorf("webhooks of the two starts: %v", starts)
+	}
+}
+
 // testNeededJobs: a job stays as long as a webhook, a dead letter, a job that it submitted or a document needs it.
 func testNeededJobs(t *testing.T, b *bench) {
 	hooked, h := b.run(func(m *store.Begin) { m.WebhookURL = "https://hooks.example.com/a" })

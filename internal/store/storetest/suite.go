@@ -244,6 +244,7 @@ var otherTests = []suiteTest{
 	{"expired events are no change of a job", testExpireEventsIsNoChange},
 	{"expired jobs", testExpireJobs},
 	{"failures under the id of a removed job", testFailUnderRemovedID},
+	{"start under the id of a removed job", testStartUnderRemovedID},
 	{"jobs that are needed", testNeededJobs},
 	{"expired deliveries", testExpireDeliveries},
 	{"children of a job", testChildren},

@@ -98,7 +98,7 @@ return case when task -> 'webhook_events' is not null and task ->> 'webhook_url'
                             case when task -> 'webhook_events' ? 'started' then 'started' end], null), '{}') end;
 
 -- aw_webhook_once writes a webhook of a task's course if it asks for it, event is 'started' or 'progress'. Its id comes
--- from what it reports, so that the same is reported once (I2). It is tried once and not again. It returns the number of
+-- from what it reports, so that the same is reported once (I2); a job under the id of a removed one is another. It is tried once and not again. It returns the number of
 -- rows that it wrote.
 create or replace function {{ .schema }}.aw_webhook_once(
   j {{ .schema }}.jobs, event text, attempt integer, of_event bigint, details jsonb
@@ -111,7 +111,8 @@ begin
     return 0;
   end if;
   insert into {{ .schema }}.webhook_deliveries (client_id, id, job_id, event, url, body, next_attempt_at, once)
-  values (j.client_id, 'msg_' || md5(jsonb_build_array(j.client_id, j.id, j.series, event, of_event)::text), j.id,
+  values (j.client_id, 'msg_' || md5(jsonb_build_array(j.client_id, j.id,
+      extract(epoch from j.created_at), j.series, event, of_event)::text), j.id,
     'task.' || event, j.webhook_url,
     concat('{"type":', to_json('task.' || event),
       ',"timestamp":"', to_char(clock_timestamp() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), '"',

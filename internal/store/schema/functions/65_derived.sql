@@ -1,7 +1,7 @@
 -- Documents derived from documents: their blobs are uploaded first, their rows are effects.
 
 -- aw_derived returns the newest content that the same recipe made of the same bytes, with the warnings of the job that
--- made it, and how many the job has already.
+-- made it, and how many the job has already, in which blobs.
 create or replace function {{ .schema }}.aw_derived(p jsonb) returns jsonb
 language plpgsql stable set search_path = {{ .path }} as $$
 declare
@@ -12,6 +12,8 @@ begin
   return jsonb_build_object(
     'of_job', (
       select count(*) from {{ .schema }}.derived_contents d where d.client_id = v_client and d.job_id = v_job),
+    'blobs', (
+      select jsonb_agg(d.blob) from {{ .schema }}.derived_contents d where d.client_id = v_client and d.job_id = v_job),
     'same', (select jsonb_build_object('id', d.id, 'blob', d.blob, 'version', d.version, 'format', d.format,
                'engine', d.engine, 'page_count', d.page_count, 'mean_confidence', d.mean_confidence,
                'unread_pages', d.unread_pages, 'warnings', (
