@@ -32,20 +32,17 @@ func (w *walker) show(path string, format extract.Format, depth int) error {
 	})
 }
 
-// versions are the saved texts of a multipart/alternative, and the attachments among them.
+// versions are the saved texts of a multipart/alternative.
 type versions struct {
 	plain, html []string
 	calendar    string // path of an invitation, or ""
-	other       []attached
 }
-
-type attached struct{ path, name string }
 
 // alternative chooses between versions of one text (RFC 2046, section 5.1.4). It takes the plain text, because
 // its layout can't be mistaken for content, unless that lacks much of what the HTML version says.
 func (w *walker) alternative(boundary string, r io.Reader, depth int) error {
 	var v versions
-	if err := w.collect(&v, boundary, r, depth); err != nil {
+	if err := w.collect(&v, boundary, r); err != nil {
 		return err
 	}
 	chosen, format := v.plain, extract.Text
@@ -68,20 +65,13 @@ func (w *walker) alternative(boundary string, r io.Reader, depth int) error {
 		}
 	}
 	if v.calendar != "" {
-		if err := w.invitation(v.calendar); err != nil {
-			return err
-		}
-	}
-	for _, a := range v.other {
-		if err := w.files.Attached(a.path, a.name, depth+2); err != nil {
-			return err
-		}
+		return w.invitation(v.calendar)
 	}
 	return nil
 }
 
 // collect collects the versions, also those nested with a page's images in a multipart.
-func (w *walker) collect(v *versions, boundary string, r io.Reader, depth int) error {
+func (w *walker) collect(v *versions, boundary string, r io.Reader) error {
 	return w.each(boundary, r, func(h header, body io.Reader) error {
 		kind, params := h.contentType()
 		name := h.fileName()
@@ -89,7 +79,7 @@ func (w *walker) collect(v *versions, boundary string, r io.Reader, depth int) e
 		case strings.HasPrefix(kind, "multipart/") && params["boundary"] != "" && w.nest < maxNest:
 			w.nest++
 			defer func() { w.nest-- }()
-			return w.collect(v, params["boundary"], body, depth)
+			return w.collect(v, params["boundary"], body)
 		case kind == "text/plain" && isBody(h, kind, name), kind == "text/html" && isBody(h, kind, name):
 			path, err := w.files.Save(asText(kind, params, transferred(h, body)))
 			if kind == "text/html" {
@@ -105,9 +95,7 @@ func (w *walker) collect(v *versions, boundary string, r io.Reader, depth int) e
 		case !h.attached() && (name == "" || decorative(h, kind) || kind == "text/calendar"):
 			return nil // another version of the same text, or decoration
 		}
-		path, err := w.files.Save(transferred(h, body))
-		v.other = append(v.other, attached{path, name})
-		return err
+		return w.attachment(transferred(h, body), name)
 	})
 }
 

@@ -17,7 +17,7 @@ import (
 )
 
 // version increases when the same message would produce other blocks.
-const version = 5
+const version = 6
 
 // New returns an extractor that reads texts and attachments with all. An unreadable attachment is not an error, but
 // a warning. Info.Properties has what the message states: author, recipients, cc, created (RFC 3339), message_id,
@@ -34,7 +34,7 @@ func read(
 	defer func() { _ = file.Close() }() // read-only
 	w := &walker{ctx: ctx, files: files}
 	files.Mention, files.Message = "Attachment: ", w.attachedMessage
-	h, err := w.message(w.input(file), 0)
+	h, err := w.message(w.input(file), src.Size, 0)
 	if err != nil {
 		return extract.Info{}, err
 	}

@@ -2,7 +2,6 @@ package eml
 
 import (
 	"bufio"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,7 +15,7 @@ import (
 )
 
 const (
-	maxNest  = 32   // nesting of multiparts, over all messages
+	maxNest  = 32   // nesting of multiparts in a message
 	maxParts = 2000 // parts of a message, including those of nested messages
 )
 
@@ -24,12 +23,17 @@ const (
 type walker struct {
 	ctx   context.Context //nolint:containedctx // it lives as long as one call of Extract
 	files *nested.Reader
-	seen  int // parts so far
-	nest  int // current nesting of multiparts
+	seen  int        // parts so far
+	nest  int        // current nesting of multiparts
+	kept  []attached // the attachments of the message being read
+	size  int64      // of that message, or of one around it
 }
 
-// message reads a message: its header, then its parts.
-func (w *walker) message(r *bufio.Reader, depth int) (header, error) {
+// message reads a message: its header, its text, then its attachments. Text that comes after an attachment is still the
+// message's: under the heading of the attachment it would read as a part of that. size is the message's own.
+func (w *walker) message(r *bufio.Reader, size int64, depth int) (header, error) {
+	defer func(kept []attached, size int64) { w.kept, w.size = kept, size }(w.kept, w.size)
+	w.kept, w.size = nil, size
 	if first, _ := r.Peek(3); string(first) == "\xEF\xBB\xBF" {
 		_, _ = r.Discard(3) // peeked above
 	}
@@ -44,7 +48,10 @@ func (w *walker) message(r *bufio.Reader, depth int) (header, error) {
 	if err := w.head(h, depth); err != nil {
 		return h, err
 	}
-	return h, w.part(h, r, depth)
+	if err := w.part(h, r, depth); err != nil {
+		return h, err
+	}
+	return h, w.attachments(depth)
 }
 
 // head emits the header fields that a reader sees.
@@ -80,10 +87,7 @@ func (w *walker) part(h header, r io.Reader, depth int) error {
 	case strings.HasPrefix(kind, "multipart/") && params["boundary"] != "":
 		return w.multipart(kind, params["boundary"], r, depth)
 	case kind == "message/rfc822" || kind == "message/global":
-		if !w.files.Admit(cmp.Or(name, "a message")) {
-			return nil
-		}
-		return w.inner(name, transferred(h, r), depth)
+		return w.forwarded(transferred(h, r), name, depth)
 	case strings.HasSuffix(kind, "-signature"):
 		return nil
 	case isBody(h, kind, name):
@@ -91,7 +95,7 @@ func (w *walker) part(h header, r io.Reader, depth int) error {
 	case decorative(h, kind):
 		return nil
 	}
-	return w.attachment(transferred(h, r), name, depth)
+	return w.attachment(transferred(h, r), name)
 }
 
 // isBody reports whether a part is text to show rather than a file. A part with a name is shown only if it is

@@ -177,6 +177,22 @@ func (r *Reader) Save(content io.Reader) (string, error) {
 	return path, nil
 }
 
+// Room returns how many bytes of files can still be saved.
+func (r *Reader) Room() int64 { return r.within.Bytes }
+
+// Remove removes a saved file, which then no longer counts toward the limit.
+func (r *Reader) Remove(path string) error {
+	about, err := os.Stat(path)
+	if err == nil {
+		err = os.Remove(path)
+	}
+	if err != nil {
+		return fmt.Errorf("remove a file within a document: %w", err)
+	}
+	r.within.Bytes += about.Size()
+	return nil
+}
+
 // whileRunning reads until ctx ends.
 type whileRunning struct {
 	ctx context.Context //nolint:containedctx // of one call
