@@ -270,6 +270,7 @@ func FuzzMail(f *testing.F) {
 		"Content-Transfer-Encoding: quoted-printable\n\na=C3=BC=\nb"))
 	f.Add([]byte("Subject: =?utf-8?B?w7w=?=\nContent-Type: text/html; charset=utf-16le; " +
 		"name*0*=iso-8859-1'x'%FC\n\n<\x00p\x00>\x00"))
+	f.Add([]byte(head + "Content-Type: text/plain; format=flowed; delsp=yes\n\n>> a \n>> b\n c \n-- \nd"))
 	e := reader()
 	f.Fuzz(func(t *testing.T, mail []byte) { nativetest.Fuzz(t, e, extract.EML, mail) })
 }

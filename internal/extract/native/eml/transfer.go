@@ -117,15 +117,18 @@ func unhex(b byte) byte {
 	return b&^0x20 - 'A' + 10
 }
 
-// asText converts a text part to UTF-8 from its declared encoding. Without a declaration, or with a meaningless
-// one (US-ASCII is often declared by default), the part's extractor detects the encoding.
+// asText converts a text part to UTF-8 from its declared encoding, and joins the lines of a flowed one. Without a
+// declaration, or with a meaningless one (US-ASCII is often declared by default), the part's extractor detects the encoding.
 func asText(kind string, params map[string]string, r io.Reader) io.Reader {
 	label, _, _ := strings.Cut(strings.ToLower(strings.TrimSpace(params["charset"])), " ") // a comment may follow
-	if label == "us-ascii" || label == "ascii" {
-		return r
+	decoded := false
+	if label != "us-ascii" && label != "ascii" {
+		r, decoded = charset.Labelled(r, label)
 	}
-	r, decoded := charset.Labelled(r, label)
-	if decoded && kind == "text/html" {
+	switch {
+	case kind == "text/plain":
+		return newFlowed(params, r)
+	case decoded && kind == "text/html":
 		// A byte order mark overrides the encoding that the HTML declares.
 		return io.MultiReader(bytes.NewReader([]byte("\xEF\xBB\xBF")), r)
 	}
