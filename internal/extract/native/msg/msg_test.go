@@ -101,6 +101,13 @@ func TestMessage(t *testing.T) {
 const packedRTF = "\x2d\x00\x00\x00\x2b\x00\x00\x00\x4c\x5a\x46\x75\xf1\xc5\xc7\xa7\x03\x00\x0a\x00\x72\x63\x70\x67\x31" +
 	"\x32\x35\x42\x32\x0a\xf3\x20\x68\x65\x6c\x09\x00\x20\x62\x77\x05\xb0\x6c\x64\x7d\x0a\x80\x0f\xa0"
 
+// storedRTF is a text that is not compressed ([MS-OXRTFCP] 2.1.3.1.5).
+func storedRTF(text string) []byte {
+	header := binary.LittleEndian.AppendUint32(nil, uint32(len(text)+12))
+	header = binary.LittleEndian.AppendUint32(header, uint32(len(text)))
+	return append(header, "MELA\x00\x00\x00\x00"+text...)
+}
+
 const russian = "Добрый день! Посылаем вам договор о поставке зерна и просим вернуть один экземпляр до конца недели."
 
 func encoded(t *testing.T, as encoding.Encoding, text string) []byte {
@@ -137,6 +144,10 @@ func TestBodies(t *testing.T) {
 		},
 		"HTML as text": {streams{}.text("", 0x1013, "<h1>Über</h1>"), "## Über\n"},
 		"RTF":          {streams{}.raw("", 0x1009, 0x102, []byte(packedRTF)), "hello world\n"},
+		"RTF in two code pages": {
+			streams{}.raw("", 0x1009, 0x102, storedRTF(`{\rtf1\ansi\ansicpg1251{\fonttbl{\f0\fcharset0 Arial;}`+
+				`{\f1\fcharset204 Arial;}}\f0 caf\'e9 \f1\'e9}`)), "café й\n",
+		},
 		"empty plain text": {
 			streams{}.text("", 0x1000, "").raw("", 0x1013, 0x102, []byte("<p>Page</p>")), "Page\n",
 		},

@@ -44,7 +44,26 @@ var codePages = map[int]encoding.Encoding{
 // font is an entry of the font table.
 type font struct {
 	name string
-	page int // code page; 0: the document's
+	page int  // code page; 0: the document's
+	ansi bool // it has \fcharset0
+}
+
+// codePage returns the code page of the bytes that come next.
+//
+// By the specification \fcharset0 is Windows-1252. But some programs give it to all fonts, also where their text is in the
+// document's code page, for example WordPad in a Russian Windows. It is believed if another font has the charset of that
+// code page.
+func (r *reader) codePage() int {
+	if r.to != body && r.to != label {
+		return r.page
+	}
+	switch f := r.fonts[r.font]; {
+	case f.page != 0:
+		return f.page
+	case f.ansi && r.charsets[r.page]:
+		return ansiPage
+	}
+	return r.page
 }
 
 // raw buffers bytes of one code page, which are decoded together.

@@ -1,6 +1,7 @@
 package rtf
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 )
@@ -14,7 +15,9 @@ const (
 type entry struct {
 	text    strings.Builder
 	id      int
-	page    int
+	charset int    // code page of \fcharset
+	ansi    bool   // \fcharset0
+	page    int    // \cpg
 	outline int    // level plus 1; 0: none
 	date    [5]int // year, month, day, hour, minute
 }
@@ -52,7 +55,7 @@ func (r *reader) define(t token) {
 			r.entry = entry{id: t.number}
 		}
 	case "fcharset":
-		r.entry.page = charsetPages[t.number]
+		r.entry.charset, r.entry.ansi = charsetPages[t.number], t.has && t.number == 0
 	case "cpg":
 		if _, ok := codePages[t.number]; ok {
 			r.entry.page = t.number
@@ -101,7 +104,8 @@ func (r *reader) record() {
 	name := strings.ToLower(strings.TrimSpace(r.entry.text.String()))
 	switch {
 	case r.to == fontTable && len(r.fonts) < maxEntries:
-		r.fonts[r.entry.id] = font{name: name, page: r.entry.page}
+		r.fonts[r.entry.id] = font{name: name, page: cmp.Or(r.entry.page, r.entry.charset), ansi: r.entry.ansi}
+		r.charsets[r.entry.charset] = true
 	case r.to == styleTable && len(r.styles) < maxEntries:
 		st := style{name: name, outline: r.entry.outline}
 		var level int

@@ -23,7 +23,7 @@ const (
 )
 
 // New returns an extractor of Rich Text documents. A Rich Text document has no pages before it is laid out.
-func New() extract.Extractor { return extract.Func(name, 8, read) }
+func New() extract.Extractor { return extract.Func(name, 9, read) }
 
 func read(
 	ctx context.Context, src extract.Source, limits extract.Limits, emit extract.Emit,
@@ -41,7 +41,7 @@ func read(
 	r := &reader{
 		scan: scanner{ctx: ctx, r: bufio.NewReaderSize(file, 64<<10)}, out: out,
 		page:  ansiPage,
-		fonts: map[int]font{}, styles: map[int]style{}, lists: map[int]*list{}, uses: map[int]*use{},
+		fonts: map[int]font{}, charsets: map[int]bool{}, styles: map[int]style{}, lists: map[int]*list{}, uses: map[int]*use{},
 		properties: map[string]string{},
 	}
 	r.story = &story{emit: r.emit, hold: r.hold, main: true}
@@ -110,6 +110,7 @@ type reader struct {
 	skip       int // replacement characters to skip after the last \u
 	surrogate  rune
 	fonts      map[int]font
+	charsets   map[int]bool // the code pages of the fonts' charsets
 	styles     map[int]style
 	lists      map[int]*list // by \listid
 	uses       map[int]*use  // by \ls

@@ -64,10 +64,7 @@ func (r *reader) coded(b byte) error {
 	if r.to == skipped || r.to == shape {
 		return nil
 	}
-	page := r.page
-	if f := r.fonts[r.font]; f.page != 0 && (r.to == body || r.to == label) {
-		page = f.page
-	}
+	page := r.codePage()
 	if page == symbolPage {
 		return r.glyph(int(b))
 	}
