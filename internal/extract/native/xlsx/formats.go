@@ -13,6 +13,7 @@ const maxFormats = 65_536 // Excel allows 65,490 cell formats
 type format struct {
 	kind  numfmt.Kind
 	zeros numfmt.Padding
+	units numfmt.Units
 }
 
 // formats holds the number formats by cell format index (18.8.10).
@@ -25,7 +26,7 @@ func (f *formats) read(d *ooxml.Decoder) error {
 		case "numFmt":
 			if len(own) < maxFormats {
 				code := ooxml.Attr(start, "formatCode")
-				own[ooxml.Int(ooxml.Attr(start, "numFmtId"), -1)] = format{numfmt.Parse(code), numfmt.Zeros(code)}
+				own[ooxml.Int(ooxml.Attr(start, "numFmtId"), -1)] = format{numfmt.Parse(code), numfmt.Zeros(code), numfmt.UnitsOf(code)}
 			}
 		case "dxfs", "cellStyleXfs":
 			return d.Skip()
@@ -56,5 +57,5 @@ func (f formats) of(index string) format {
 
 // text formats a number as stored in a cell.
 func (f format) text(value string, epoch1904 bool) string {
-	return f.zeros.Apply(numfmt.Format(value, f.kind, epoch1904))
+	return f.units.Apply(f.zeros.Apply(numfmt.Format(value, f.kind, epoch1904)))
 }

@@ -18,7 +18,7 @@ import (
 
 // New returns an extractor of Excel workbooks. Hidden sheets are left out, unless there is no other; the property
 // "hidden_sheets" has their names. Hidden rows and columns are read: a filter hides rows.
-func New() extract.Extractor { return ooxml.Extractor("native/xlsx", 6, read) }
+func New() extract.Extractor { return ooxml.Extractor("native/xlsx", 7, read) }
 
 func read(
 	ctx context.Context, pkg *ooxml.Package, limits extract.Limits, emit extract.Emit,

@@ -10,14 +10,25 @@ import (
 type role uint8
 
 const (
-	symbol  role = iota // a character that is no literal by its notation
-	literal             // text in quotes or after a backslash
-	bracket             // what is in brackets: a color, a locale, a condition, an elapsed time
+	symbol    role = iota // a character that is no literal by its notation
+	literal               // text in quotes or after a backslash
+	bracket               // what is in brackets: a color, a locale, a condition, an elapsed time
+	separator             // of two sections
 )
 
-// parts yields the parts of a code's first section, without gaps and fills. A quote or a bracket that is not closed
-// ends it.
+// parts yields the parts of a code's first section, see allParts.
 func parts(code string) iter.Seq2[role, string] {
+	return func(yield func(role, string) bool) {
+		for does, text := range allParts(code) {
+			if does == separator || !yield(does, text) {
+				return
+			}
+		}
+	}
+}
+
+// allParts yields the parts of a code, without gaps and fills. A quote or a bracket that is not closed ends it.
+func allParts(code string) iter.Seq2[role, string] {
 	return func(yield func(role, string) bool) {
 		for code != "" {
 			_, size := utf8.DecodeRuneInString(code)
@@ -25,7 +36,7 @@ func parts(code string) iter.Seq2[role, string] {
 			found := true
 			switch text {
 			case ";":
-				return
+				does = separator
 			case `\`, "_", "*": // an escaped character, a gap, a fill
 				_, size = utf8.DecodeRuneInString(rest)
 				if text != `\` {
@@ -60,7 +71,7 @@ func letters(code string) (symbols string, elapsed bool) {
 			inner := strings.ToLower(text)
 			elapsed = elapsed || inner != "" && (strings.Trim(inner, "h") == "" || strings.Trim(inner, "m") == "" ||
 				strings.Trim(inner, "s") == "")
-		case literal:
+		case literal, separator:
 		}
 	}
 	return strings.ToLower(b.String()), elapsed
