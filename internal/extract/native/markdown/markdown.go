@@ -38,7 +38,7 @@ func New() Extractor {
 func (Extractor) Name() string { return "native/markdown" }
 
 // Version implements extract.Extractor.
-func (Extractor) Version() int { return 5 }
+func (Extractor) Version() int { return 6 }
 
 // Extract implements extract.Extractor. The title is that of the front matter.
 func (e Extractor) Extract(
@@ -102,7 +102,7 @@ func (e Extractor) blocks(ctx context.Context, part slice, defined definitions, 
 		p = e.withoutTables
 	}
 	root := p.Parse(text.NewReader(source), parser.WithContext(known))
-	w := &walker{ctx: ctx, source: source, emit: emit, known: defined.notes}
+	w := &walker{ctx: ctx, parser: p, source: source, emit: emit, known: defined.notes}
 	if part.continued {
 		w.continued, _ = root.FirstChild().(*east.Table)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/yuin/goldmark/ast"
 	east "github.com/yuin/goldmark/extension/ast"
+	"github.com/yuin/goldmark/parser"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/html"
@@ -23,6 +24,7 @@ func errTooDeep() error {
 // walker visits the tree of one slice.
 type walker struct {
 	ctx    context.Context
+	parser parser.Parser
 	source []byte
 	emit   extract.Emit
 	lists  int            // open lists
@@ -125,28 +127,6 @@ func (w *walker) list(n *ast.List, depth int) error {
 	}
 	w.lists--
 	return nil
-}
-
-func (w *walker) table(n *east.Table) error {
-	w.item = nil
-	out := extract.NewTableWriter(func(b extract.Block) error {
-		b.Table.Continued = b.Table.Continued || n == w.continued
-		return w.emit(b)
-	}, extract.Block{})
-	for row := n.FirstChild(); row != nil; row = row.NextSibling() {
-		var cells []extract.Cell
-		for cell := row.FirstChild(); cell != nil; cell = cell.NextSibling() {
-			text, links := w.inline(cell)
-			cells = append(cells, extract.Cell{Text: text, Links: links})
-		}
-		out.Row(cells, row.Kind() == east.KindTableHeader)
-		if out.Full() {
-			if err := out.Flush(); err != nil {
-				return err
-			}
-		}
-	}
-	return out.Flush()
 }
 
 func (w *walker) lines(n ast.Node) string {
