@@ -160,8 +160,8 @@ func (a *API) register() {
 	a.registerOperation()
 	a.registerSchedules()
 	a.registerCognee()
-	a.mux.HandleFunc("GET /openapi.json", a.described(a.serveSpec))
-	a.mux.HandleFunc("GET /docs", a.described(a.serveDocs))
+	a.mux.HandleFunc("GET "+specPath, a.described(a.serveSpec))
+	a.mux.HandleFunc("GET "+docsPath, a.described(a.serveDocs))
 	for _, m := range a.mounted {
 		a.mux.Handle(m.pattern, m.handler)
 	}

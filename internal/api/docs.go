@@ -11,6 +11,11 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
+const (
+	docsPath = "/docs"
+	specPath = "/openapi.json"
+)
+
 //go:embed docs.html
 var docsText string
 
@@ -18,6 +23,9 @@ var docsText string
 var docsPage = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("docs").Parse(docsText))
 })
+
+// OfStrangers reports whether anybody may read what is at a path.
+func OfStrangers(path string) bool { return path == docsPath || path == specPath }
 
 // described serves the description of the API where anybody may call it: without tokens, this machine's callers alone.
 func (a *API) described(h http.HandlerFunc) http.HandlerFunc {

@@ -149,3 +149,8 @@ func (w *Worker) apiEndpoints() []httpd.Endpoint {
 		{Pattern: "GET /docs", Access: httpd.Own, Handler: w.api, For: "the API's calls, to read"},
 	}
 }
+
+// OfStrangers reports whether anybody may make a request to a worker, with or without a token, and may keep it waiting.
+func OfStrangers(r *http.Request) bool {
+	return api.OfStrangers(r.URL.Path) || dashboard.OfStrangers(r.Method, r.URL.Path)
+}

@@ -106,7 +106,7 @@ func (w *Worker) listen(ctx context.Context) (err error) {
 	c, routes := w.tenant.Config, w.routes()
 	cfg := httpd.Config{
 		Addr: c.HTTPAddr, Token: c.HTTPToken.Reveal(), Handler: routes.Handler(), Open: routes.Open, Own: routes.Own,
-		Log: w.tenant.log,
+		Strangers: OfStrangers, Log: w.tenant.log,
 	}
 	if c.RuntimeDir != "" {
 		cfg.Socket, cfg.Group, cfg.Front = filepath.Join(c.RuntimeDir, SocketName), tenants.Operators, tenants.Front

@@ -70,7 +70,7 @@ async-worker-front.service, and /etc/default/async-worker-front sets FRONT_ADDR 
 // serveFront serves until ctx is done, which is a success.
 func serveFront(ctx context.Context, o frontFlags, log *slog.Logger) error {
 	f, err := front.New(front.Config{
-		Runtime: o.runtime, Socket: app.SocketName, Tenants: o.tenants, Log: log,
+		Runtime: o.runtime, Socket: app.SocketName, Tenants: o.tenants, Strangers: app.OfStrangers, Log: log,
 		Files: dashboard.Files(), FilesPath: dashboard.FilesPath,
 		List: func(w http.ResponseWriter, r *http.Request, all []front.Tenant) {
 			var shown []dashboard.Listed
@@ -91,7 +91,7 @@ func serveFront(ctx context.Context, o frontFlags, log *slog.Logger) error {
 	}
 	server, err := httpd.Listen(ctx, httpd.Config{
 		Addr: o.addr, Handler: f, Own: func(*http.Request) bool { return true }, Open: front.Probes, Log: log,
-		Requests: front.AllRequests, Streams: front.AllStreams,
+		Requests: front.AllRequests, Streams: front.AllStreams, Strangers: f.OfStrangers,
 	})
 	if err != nil {
 		if e, ok := errors.AsType[*httpd.AddrError](err); ok {

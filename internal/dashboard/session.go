@@ -108,6 +108,13 @@ func (d *Dashboard) logout(w http.ResponseWriter, r *http.Request) {
 	redirectTo(w, "./login")
 }
 
+// OfStrangers reports whether anybody may make a request: for what a page is made of, to sign in, or with a form, which is
+// kept for who is signed out.
+func OfStrangers(method, path string) bool {
+	return strings.HasPrefix(path, FilesPath) || path == Root+"/login" ||
+		method == http.MethodPost && strings.HasPrefix(path, Root+"/")
+}
+
 // must answers with an error if a page could not be rendered.
 func (p *page) must(err error) {
 	if err != nil {

@@ -23,6 +23,8 @@ const (
 	// TenantRequests is how many requests of one tenant are served at a time, beside its streams.
 	TenantRequests = 64
 	tenantStreams  = 512
+	// Requests that anybody may make, of one tenant.
+	tenantStrangers = 16
 	// AllRequests is how many requests of all tenants are served at a time, beside the streams.
 	AllRequests = 2048
 	// AllStreams is how many streams of all tenants are served at a time.
@@ -49,6 +51,9 @@ type Config struct {
 	// run no other script, so no worker's page can act for who is signed in to another. Nil: no page has a script.
 	Files     http.Handler
 	FilesPath string // with a slash at both ends
+	// Strangers reports which requests to a worker anybody may make, and may then keep waiting. They have a share of their own
+	// of each tenant's. Nil: none.
+	Strangers func(*http.Request) bool
 	// List shows the tenants, at "/", to who is on this machine. Nil: nobody sees them.
 	List func(http.ResponseWriter, *http.Request, []Tenant)
 	Log  *slog.Logger
@@ -79,6 +84,26 @@ func New(cfg Config) (*Front, error) {
 
 // Probes reports whether a request is a probe of the proxy itself.
 func Probes(r *http.Request) bool { return r.URL.Path == Health }
+
+// OfStrangers reports which requests to the proxy anybody may make, and may then keep waiting: those for files, and
+// Config.Strangers.
+func (f *Front) OfStrangers(r *http.Request) bool {
+	if f.cfg.Files != nil && strings.HasPrefix(r.URL.Path, f.cfg.FilesPath) {
+		return true
+	}
+	_, rest, ok := split(r.URL)
+	return ok && f.strange(r, rest)
+}
+
+// strange reports whether Config.Strangers has the request to a worker that is at rest there.
+func (f *Front) strange(r *http.Request, rest *url.URL) bool {
+	if f.cfg.Strangers == nil {
+		return false
+	}
+	own := *r
+	own.URL = rest
+	return f.cfg.Strangers(&own)
+}
 
 // ServeHTTP implements http.Handler.
 func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -111,7 +136,7 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		f.cfg.Files.ServeHTTP(w, own)
 		return
 	}
-	t.serve(w, r, rest)
+	t.serve(w, r, rest, f.strange(r, rest))
 }
 
 // split parses /t/CLIENT/rest. The client's name is taken as it was sent, without decoding: a name that needs an escape

@@ -35,7 +35,8 @@ func newBench(t *testing.T, tenants ...string) *bench {
 	b := &bench{T: t, runtime: t.TempDir()}
 	f, err := front.New(front.Config{
 		Runtime: b.runtime, Socket: "http.sock", Tenants: tenants, Log: quiet, FilesPath: "/dashboard/static/",
-		Files: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "the proxy's") }),
+		Strangers: func(r *http.Request) bool { return r.URL.Path == "/login" },
+		Files:     http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "the proxy's") }),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -43,7 +44,7 @@ func newBench(t *testing.T, tenants ...string) *bench {
 	b.front = f
 	b.addr = serve(t, httpd.Config{
 		Addr: "127.0.0.1:0", Handler: f, Own: func(*http.Request) bool { return true }, Open: front.Probes,
-		Requests: front.AllRequests, Streams: front.AllStreams,
+		Requests: front.AllRequests, Streams: front.AllStreams, Strangers: f.OfStrangers,
 	})
 	return b
 }

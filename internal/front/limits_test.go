@@ -65,6 +65,36 @@ func TestHanging(t *testing.T) {
 	}
 }
 
+// Who keeps requests waiting that anybody may make takes no place of others.
+func TestStrangers(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	begun := make(chan struct{}, front.TenantRequests)
+	b.up("southhaven", func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/login" {
+			begun <- struct{}{}
+			_ = r.ParseForm() // it waits
+		}
+	})
+	const most = 16
+	for i := range front.TenantRequests {
+		c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", b.addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = c.Close() })
+		if _, err := io.WriteString(c, "POST /t/southhaven/login HTTP/1.1\r\nHost: localhost\r\n"+
+			"Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 100\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		if i < most {
+			<-begun
+		}
+	}
+	b.expect("/t/southhaven/login", 503, "TENANT_BUSY")
+	b.expect("/t/southhaven/v1/jobs", 200, "")
+}
+
 // Bodies are bounded, with and without a length.
 func TestLargeBody(t *testing.T) {
 	t.Parallel()

@@ -37,6 +37,7 @@ type tenant struct {
 	files             string // the path of the proxy's own files; empty: there are none
 	proxy             *httputil.ReverseProxy
 	requests, streams chan struct{} // have an element for each that is served
+	strangers         chan struct{} // the same, of requests that anybody may make
 	readLimit         time.Duration // for the next bytes from a client
 
 	mu     sync.Mutex
@@ -64,6 +65,7 @@ func (f *Front) newTenant(name string) *tenant {
 	t := &tenant{
 		name: name, files: f.filesOf(name), readLimit: f.readLimit,
 		requests: make(chan struct{}, TenantRequests), streams: make(chan struct{}, tenantStreams),
+		strangers: make(chan struct{}, tenantStrangers),
 	}
 	socket := filepath.Join(f.cfg.Runtime, name, f.cfg.Socket)
 	t.proxy = &httputil.ReverseProxy{
@@ -93,9 +95,12 @@ func (f *Front) newTenant(name string) *tenant {
 }
 
 // serve hands a request on, unless too many are being served.
-func (t *tenant) serve(w http.ResponseWriter, r *http.Request, rest *url.URL) {
+func (t *tenant) serve(w http.ResponseWriter, r *http.Request, rest *url.URL, stranger bool) {
 	room := t.requests
-	if strings.Contains(r.Header.Get("Accept"), "text/event-stream") {
+	switch {
+	case stranger:
+		room = t.strangers
+	case strings.Contains(r.Header.Get("Accept"), "text/event-stream"):
 		room = t.streams
 	}
 	select {

@@ -151,3 +151,44 @@ func TestProbesHaveRoomOfTheirOwn(t *testing.T) {
 		t.Errorf("a probe beside %d calls and %d slow headers: %d", most, attackers, got)
 	}
 }
+
+// Who keeps requests waiting that anybody may make takes no place of others.
+func TestStrangersHaveRoomOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	const most = 32 // requests of strangers at a time
+	begun := make(chan struct{}, attackers)
+	s, _ := serve(t, httpd.Config{
+		Addr: "127.0.0.1:0", Token: token, Own: func(*http.Request) bool { return true },
+		Strangers: func(r *http.Request) bool { return r.URL.Path == "/login" },
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/login" {
+				begun <- struct{}{}
+				_ = r.ParseForm() // it waits
+			}
+		}),
+	})
+	to := s.Addrs()[0]
+	half := func() net.Conn {
+		c := dial(t, to)
+		send(t, c, "POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\n"+
+			"Content-Length: 100\r\n\r\n")
+		return c
+	}
+	for range most {
+		half()
+		<-begun
+	}
+	resp, err := http.ReadResponse(bufio.NewReader(half()), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _ = resp.Body.Close(); resp.StatusCode != http.StatusServiceUnavailable {
+		t.Errorf("stranger %d: %s", most+1, resp.Status)
+	}
+	for range attackers {
+		half()
+	}
+	if got := answerTo(t, to, "/v1/jobs"); got != http.StatusOK {
+		t.Errorf("a call beside %d strangers: %d", most, got)
+	}
+}

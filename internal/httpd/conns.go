@@ -12,11 +12,13 @@ import (
 
 // Limits of each listener.
 const (
-	// maxServed is how many requests are served at a time, except for probes and streams.
+	// maxServed is how many requests are served at a time, except for probes, streams and those of strangers.
 	maxServed = 96
 	// maxStreams is how many responses may stream events at a time.
 	maxStreams = 640
 	forProbes  = 32 // connections
+	// Of strangers a third as many requests are served as of others.
+	partOfStrangers = 3
 )
 
 // kind is a sort of request, with a room of its own.
@@ -26,12 +28,16 @@ const (
 	request kind = iota
 	stream
 	probe
+	stranger
 )
 
 // roomOf is how many of each kind are served at a time. Probes may use all connections.
 func roomOf(cfg Config) map[kind]int {
 	requests, streams := cmp.Or(cfg.Requests, maxServed), cmp.Or(cfg.Streams, maxStreams)
-	return map[kind]int{request: requests, stream: streams, probe: requests + streams + forProbes}
+	strangers := max(requests/partOfStrangers, 1)
+	return map[kind]int{
+		request: requests, stream: streams, stranger: strangers, probe: requests + streams + strangers + forProbes,
+	}
 }
 
 // errFull rejects a connection while as many as there is room for are being served.
@@ -151,25 +157,27 @@ func withConn(ctx context.Context, c net.Conn) context.Context {
 }
 
 // kindOf tells streams by what their clients accept.
-func kindOf(r *http.Request, open bool) kind {
+func (s *Server) kindOf(r *http.Request) kind {
 	switch {
-	case open:
+	case s.open(r):
 		return probe
+	case s.strangers != nil && s.strangers(r):
+		return stranger
 	case strings.Contains(r.Header.Get("Accept"), "text/event-stream"):
 		return stream
 	}
 	return request
 }
 
-// limit serves as many requests, streams and probes at a time as there is room for. Streams end with ctx.
-func (c *conns) limit(ctx context.Context, next http.Handler, isOpen func(*http.Request) bool) http.Handler {
+// limit serves as many requests of each kind at a time as there is room for. Streams end with ctx.
+func (c *conns) limit(ctx context.Context, next http.Handler, kindOf func(*http.Request) kind) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		on, ok := r.Context().Value(connKey{}).(*conn)
 		if !ok { // from another listener
 			next.ServeHTTP(w, r)
 			return
 		}
-		of := kindOf(r, isOpen(r))
+		of := kindOf(r)
 		if of == probe {
 			w.Header().Set("Connection", "close")
 		}

@@ -35,6 +35,9 @@ type Config struct {
 	// Own reports which requests the Handler authorizes by itself: over TCP they need no Token, and may name any host. Nil:
 	// none.
 	Own func(*http.Request) bool
+	// Strangers reports which requests anybody may make, and may then keep waiting: pages that say how to sign in, forms. They
+	// have a room of their own, so that they take no place of who has a token. Nil: none.
+	Strangers func(*http.Request) bool
 	// Handler serves the requests. Over the socket it gets every request.
 	Handler http.Handler
 	Log     *slog.Logger
@@ -60,6 +63,7 @@ var ErrStopping = errors.New("the server is stopping")
 type Server struct {
 	log       *slog.Logger
 	open      func(*http.Request) bool
+	strangers func(*http.Request) bool // nil: none
 	room      map[kind]int
 	listeners []listener
 	closed    sync.Once
@@ -86,7 +90,7 @@ func Listen(ctx context.Context, cfg Config) (*Server, error) {
 	if cfg.Open == nil {
 		cfg.Open = func(*http.Request) bool { return false }
 	}
-	s := &Server{log: cfg.Log, open: cfg.Open, room: roomOf(cfg)}
+	s := &Server{log: cfg.Log, open: cfg.Open, strangers: cfg.Strangers, room: roomOf(cfg)}
 	if cfg.Socket != "" {
 		l, err := listenSocket(ctx, cfg.Socket, cfg.Group, cfg.Front)
 		if err != nil {
@@ -127,7 +131,7 @@ func (s *Server) Run(ctx context.Context) error {
 	var servers []*http.Server
 	for _, l := range s.listeners {
 		limited := &conns{Listener: l.Listener, room: s.room}
-		server := s.serverOf(requests, limited.limit(ctx, l.handler, s.open))
+		server := s.serverOf(requests, limited.limit(ctx, l.handler, s.kindOf))
 		servers = append(servers, server)
 		go func() { ended <- server.Serve(limited) }()
 	}
