@@ -49,6 +49,10 @@ func TestSurplusCells(t *testing.T) {
 			t.Errorf("quoted %s: got\n%s", row, got)
 		}
 	}
+	referring := head + "| 1 | 2 | [s][r] |\n\n[r]: https://example.com/\n"
+	if got := nativetest.Markdown(t, markdown.New(), extract.Markdown, []byte(referring)); !strings.Contains(got, "(https://example.com/)") {
+		t.Errorf("a link by reference: got\n%s", got)
+	}
 	content := head + strings.Repeat("|x", 30_000) + "\n" + strings.Repeat("|y|z|\n", 1000)
 	doc, err := nativetest.Extract(t, markdown.New(), extract.Markdown, []byte(content), extract.Limits{})
 	if err != nil {

@@ -102,7 +102,7 @@ func (e Extractor) blocks(ctx context.Context, part slice, defined definitions, 
 		p = e.withoutTables
 	}
 	root := p.Parse(text.NewReader(source), parser.WithContext(known))
-	w := &walker{ctx: ctx, parser: p, source: source, emit: emit, known: defined.notes}
+	w := &walker{ctx: ctx, parser: p, links: known, source: source, emit: emit, known: defined.notes}
 	if part.continued {
 		w.continued, _ = root.FirstChild().(*east.Table)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/yuin/goldmark/ast"
 	east "github.com/yuin/goldmark/extension/ast"
+	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
@@ -66,7 +67,7 @@ func (w *walker) cellsOf(row []byte) iter.Seq2[string, []extract.Link] {
 	return func(yield func(string, []extract.Link) bool) {
 		of := *w
 		of.source = slices.Concat([]byte("|"), row, []byte("|\n|-"), bytes.Repeat([]byte("|-"), barsIn(row)))
-		table, ok := w.parser.Parse(text.NewReader(of.source)).FirstChild().(*east.Table)
+		table, ok := w.parser.Parse(text.NewReader(of.source), parser.WithContext(linked{parser.NewContext(), w.links})).FirstChild().(*east.Table)
 		if !ok {
 			yield(string(plain(row)), nil)
 			return
@@ -78,6 +79,15 @@ func (w *walker) cellsOf(row []byte) iter.Seq2[string, []extract.Link] {
 		}
 	}
 }
+
+// linked is a context with the links of another.
+type linked struct {
+	parser.Context
+	of parser.Context
+}
+
+// Reference implements parser.Context.
+func (l linked) Reference(label string) (parser.Reference, bool) { return l.of.Reference(label) }
 
 // surplusOf returns what the line at the start of a text has after this many cells of a table, without the bars around it.
 func surplusOf(source []byte, columns int) []byte {

@@ -25,6 +25,7 @@ func errTooDeep() error {
 type walker struct {
 	ctx    context.Context
 	parser parser.Parser
+	links  parser.Context // has the addresses that links refer to
 	source []byte
 	emit   extract.Emit
 	lists  int            // open lists

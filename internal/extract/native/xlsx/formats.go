@@ -55,7 +55,7 @@ func (f formats) of(index string) format {
 	return format{}
 }
 
-// text formats a number as stored in a cell.
-func (f format) text(value string, epoch1904 bool) string {
+// text formats a number as stored in a cell. From start to end it has no unit.
+func (f format) text(value string, epoch1904 bool) (text string, start, end int) {
 	return f.units.Apply(f.zeros.Apply(numfmt.Format(value, f.kind, epoch1904)))
 }

@@ -94,7 +94,7 @@ func values(rows []row, left int) [][]extract.Value {
 	for _, w := range rows[:min(len(rows), extract.ComparedRows+1)] {
 		var line []extract.Value
 		for _, c := range w.cells {
-			line = append(line, extract.Value{Column: c.column - left, Kind: c.kind(), Text: c.text})
+			line = append(line, extract.Value{Column: c.column - left, Kind: c.kind(), Text: c.value()})
 		}
 		all = append(all, line)
 	}

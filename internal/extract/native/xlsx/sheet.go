@@ -22,7 +22,16 @@ type cell struct {
 	column int // from 1
 	text   string
 	number bool
-	target string // of a link
+	bare   [2]uint16 // start and end of a number without its unit, in the text; zero: all of it
+	target string    // of a link
+}
+
+// value returns the text without a unit.
+func (c cell) value() string {
+	if c.bare[1] == 0 {
+		return c.text
+	}
+	return c.text[c.bare[0]:c.bare[1]]
 }
 
 func (c cell) kind() extract.ValueKind {
@@ -217,8 +226,11 @@ func (s *sheet) cell(start xml.StartElement) (c cell, err error) {
 	case "d": // ISO 8601
 		c.text = strings.TrimSuffix(strings.Replace(value, "T", " ", 1), " 00:00:00")
 	default:
-		c.text = s.r.formats.of(format).text(value, s.r.epoch1904)
-		c.number = c.text != ""
+		var start, end int
+		c.text, start, end = s.r.formats.of(format).text(value, s.r.epoch1904)
+		if c.number = c.text != ""; end < len(c.text) || start > 0 {
+			c.bare = [2]uint16{uint16(start), uint16(end)} // a unit stands beside a short number only
+		}
 	}
 	if formula && value == "" && c.text == "" {
 		s.r.unsaved++

@@ -39,7 +39,7 @@ func workbook(t testing.TB, sheets, first string, parts ...string) []byte {
 	add("xl/sharedStrings.xml", `<sst`+namespaces+
 		`><si><t>plain</t></si><si><r><t>ri</t></r><r><t>ch_x000D__x0041_</t></r><rPh><t>no</t></rPh></si></sst>`)
 	add("xl/styles.xml", `<styleSheet`+namespaces+
-		`><numFmts><numFmt numFmtId="164" formatCode="d/m/yy\ h:mm"/><numFmt numFmtId="165" formatCode="00000"/><numFmt numFmtId="166" formatCode="#,##0.00\ &quot;€&quot;"/></numFmts><cellStyleXfs><xf numFmtId="14"/></cellStyleXfs><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="10"/><xf numFmtId="164"/><xf numFmtId="46"/><xf numFmtId="165"/><xf numFmtId="166"/></cellXfs></styleSheet>`)
+		`><numFmts><numFmt numFmtId="164" formatCode="d/m/yy\ h:mm"/><numFmt numFmtId="165" formatCode="00000"/><numFmt numFmtId="166" formatCode="#,##0.00\ &quot;€&quot;"/><numFmt numFmtId="167" formatCode="&quot;FY&quot;0"/></numFmts><cellStyleXfs><xf numFmtId="14"/></cellStyleXfs><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="10"/><xf numFmtId="164"/><xf numFmtId="46"/><xf numFmtId="165"/><xf numFmtId="166"/><xf numFmtId="167"/></cellXfs></styleSheet>`)
 	return nativetest.Zip(t, parts...)
 }
 
@@ -156,6 +156,22 @@ func TestHeaders(t *testing.T) {
 }
 
 // TestWorkbook: sheets in workbook order, with charts and comments.
+// TestHeadersWithUnits: years are a header whatever their format shows beside them.
+func TestHeadersWithUnits(t *testing.T) {
+	t.Parallel()
+	year := func(n string) string { return `<c s="7"><v>` + n + `</v></c>` }
+	sheet := data(`<row r="1"><c t="inlineStr"><is><t>Metric</t></is></c>`+year("2023")+year("2024")+`</row>`,
+		line("2", "Sales", "1", "2"), line("3", "Costs", "3", "4"))
+	doc, err := nativetest.Extract(t, xlsx.New(), extract.XLSX, workbook(t, oneSheet, sheet), extract.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := doc.Blocks[len(doc.Blocks)-1]
+	if b.Table == nil || b.Table.Headers != 1 || b.Table.Rows[0][1].Text != "FY2023" {
+		t.Errorf("%+v", b)
+	}
+}
+
 func TestWorkbook(t *testing.T) {
 	t.Parallel()
 	anchor := func(row, what string) string {

@@ -98,8 +98,8 @@ return case when task -> 'webhook_events' is not null and task ->> 'webhook_url'
                             case when task -> 'webhook_events' ? 'started' then 'started' end], null), '{}') end;
 
 -- aw_webhook_once writes a webhook of a task's course if it asks for it, event is 'started' or 'progress'. Its id comes
--- from what it reports, so that the same is reported once (I2); a job under the id of a removed one is another. It is tried once and not again. It returns the number of
--- rows that it wrote.
+-- from what it reports, so that the same is reported once (I2); a job under the id of a removed one is another. It is tried
+-- once and not again. It returns the number of rows that it wrote.
 create or replace function {{ .schema }}.aw_webhook_once(
   j {{ .schema }}.jobs, event text, attempt integer, of_event bigint, details jsonb
 ) returns integer

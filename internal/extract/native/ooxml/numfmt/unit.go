@@ -3,6 +3,7 @@ package numfmt
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 const (
@@ -67,7 +68,7 @@ func (s *section) add(does role, text string) {
 	}
 	switch does {
 	case literal:
-		s.show(text)
+		s.show(hyphenated(text))
 	case bracket:
 		s.bracket(text)
 	case symbol:
@@ -76,14 +77,34 @@ func (s *section) add(does role, text string) {
 	}
 }
 
+// hyphen stands for one that joins a word with the number, and is no sign; XML can't contain it.
+const hyphen = "\x00"
+
+// hyphenated marks the hyphens at the edges of a text in quotes: "INV-"0, 0"-fold".
+func hyphenated(text string) string {
+	if word, ok := strings.CutSuffix(text, "-"); ok && endsWord(word) {
+		return word + hyphen
+	}
+	if word, ok := strings.CutPrefix(text, "-"); ok && startsWord(word) {
+		return hyphen + word
+	}
+	return text
+}
+
+func startsWord(text string) bool {
+	r, _ := utf8.DecodeRuneInString(text)
+	return unicode.IsLetter(r) || unicode.IsDigit(r)
+}
+
+func endsWord(text string) bool {
+	r, _ := utf8.DecodeLastRuneInString(text)
+	return unicode.IsLetter(r) || unicode.IsDigit(r)
+}
+
 func (s *section) bracket(inner string) {
 	switch {
 	case strings.HasPrefix(inner, "$"): // a currency, and a locale behind the dash
-		currency := inner[1:]
-		if dash := strings.LastIndexByte(currency, '-'); dash >= 0 {
-			currency = currency[:dash]
-		}
-		if currency != "" {
+		if currency, _, _ := strings.Cut(inner[1:], "-"); currency != "" {
 			s.show(currency)
 		}
 	case strings.ContainsAny(inner, "<>="): // a condition
@@ -117,14 +138,14 @@ func (s *section) holds(text string) bool {
 	const general = "general"
 	before := s.held
 	s.held = ""
-	switch word := before + strings.ToLower(text); {
-	case before == "e" && (text == "+" || text == "-"):
+	switch word := strings.ToLower(before + text); {
+	case word == "e+", word == "e-":
 		return true
 	case word == general:
 		s.place()
 		return true
 	case strings.HasPrefix(general, word), word == "e" && s.digits && !s.ended:
-		s.held = word
+		s.held = before + text
 		return true
 	}
 	if before != "" {
@@ -161,15 +182,15 @@ func (s *section) unit() unit {
 	}
 	var u unit
 	if text := strings.Trim(s.before.String(), spaces+signs); tells(text) {
-		u.before = text
+		u.before = strings.ReplaceAll(text, hyphen, "-")
 		if gap := s.before.String(); strings.ContainsAny(gap[len(strings.TrimRight(gap, spaces+signs)):], spaces) {
 			u.before += " "
 		}
 	}
 	if text := strings.Trim(s.after.String(), spaces+signs); tells(text) {
-		u.after = text
+		u.after = strings.ReplaceAll(text, hyphen, "-")
 		if gap := s.after.String(); strings.ContainsAny(gap[:len(gap)-len(strings.TrimLeft(gap, spaces+signs))], spaces) {
-			u.after = " " + text
+			u.after = " " + u.after
 		}
 	}
 	return u
@@ -182,13 +203,14 @@ func tells(text string) bool {
 	})
 }
 
-// Apply puts the unit to a number that Format returned.
-func (u Units) Apply(number string) string {
+// Apply puts the unit to a number that Format returned. The text from start to end is the number, without a sign that comes
+// before the unit.
+func (u Units) Apply(number string) (text string, start, end int) {
 	digits, negative := strings.CutPrefix(number, "-")
-	if digits == "" || digits[0] < '0' || digits[0] > '9' {
-		return number
+	if digits == "" || digits[0] < '0' || digits[0] > '9' || len(number) > maxUnit {
+		return number, 0, len(number)
 	}
-	of := u[0]
+	of, sign := u[0], ""
 	switch {
 	case negative:
 		of = u[1]
@@ -196,7 +218,8 @@ func (u Units) Apply(number string) string {
 		of = u[2]
 	}
 	if negative && of.before != "" && !strings.HasSuffix(of.before, " ") {
-		return "-" + of.before + digits + of.after
+		sign, number = "-", digits
 	}
-	return of.before + number + of.after
+	start = len(sign) + len(of.before)
+	return sign + of.before + number + of.after, start, start + len(number)
 }

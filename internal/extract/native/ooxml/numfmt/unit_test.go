@@ -28,6 +28,16 @@ func TestUnits(t *testing.T) {
 		{`# ?/8" in"`, "1234.5 in", "-5 in", "0 in"},
 		{`0.0"%"`, "1234.5%", "-5%", "0%"},
 		{`0°`, "1234.5°", "-5°", "0°"},
+		{`[$₹-en-IN]#,##0.00`, "₹1234.5", "-₹5", "₹0"},
+		{`[$₹-en-IN]#,##0.00;[Red]-[$₹-en-IN]#,##0.00`, "₹1234.5", "-₹5", "₹0"},
+		{`[$$-en-US]#,##0.00`, "$1234.5", "-$5", "$0"},
+		{`[$€-x-euro2]\ #,##0.00`, "€ 1234.5", "€ -5", "€ 0"},
+		{`"INV-"0`, "INV-1234.5", "-INV-5", "INV-0"},
+		{`"EUR"#,##0;"EUR"\-#,##0;"EUR" -`, "EUR1234.5", "-EUR5", "0"},
+		{`0"-fold"`, "1234.5-fold", "-5-fold", "0-fold"},
+		{`#,##0 GBP`, "1234.5 GBP", "-5 GBP", "0 GBP"},
+		{`0.00EUR`, "1234.5EUR", "-5EUR", "0EUR"},
+		{`Gal 0`, "Gal 1234.5", "Gal -5", "Gal 0"},
 		{`"Q"0`, "Q1234.5", "-Q5", "Q0"},
 		{`0" €/h"`, "1234.5 €/h", "-5 €/h", "0 €/h"},
 		{`[Green]0" up";[Red]0" down";"none"`, "1234.5 up", "-5 down", "0"},
@@ -36,6 +46,9 @@ func TestUnits(t *testing.T) {
 		{`#,##0.00`, "1234.5", "-5", "0"},
 		{`General`, "1234.5", "-5", "0"},
 		{`[$-407]#,##0.00`, "1234.5", "-5", "0"},
+		{`[$-en-US]#,##0.00`, "1234.5", "-5", "0"},
+		{`[$-th-TH]0`, "1234.5", "-5", "0"},
+		{`0"-"`, "1234.5", "-5", "0"},
 		{`0.0,,"M"`, "1234.5", "-5", "0"},
 		{`0,.0"k"`, "1234.5", "-5", "0"},
 		{`0,`, "1234.5", "-5", "0"},
@@ -57,8 +70,12 @@ func TestUnits(t *testing.T) {
 	} {
 		u := numfmt.UnitsOf(tt.code)
 		for number, want := range map[string]string{"1234.5": tt.positive, "-5": tt.negative, "0": tt.zero, "no number": "no number"} {
-			if got := u.Apply(number); got != want {
+			got, start, end := u.Apply(number)
+			if got != want {
 				t.Errorf("%.40s: got %q, want %q", tt.code, got, want)
+			}
+			if bare := strings.TrimPrefix(number, "-"); !strings.HasSuffix(number, got[start:end]) || !strings.HasSuffix(got[start:end], bare) {
+				t.Errorf("%.40s: the number in %q is %q", tt.code, got, got[start:end])
 			}
 		}
 	}
