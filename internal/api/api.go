@@ -8,6 +8,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -185,10 +186,23 @@ func (a *API) route(w http.ResponseWriter, r *http.Request) {
 		a.unrouted(w, r)
 		return
 	}
+	acceptOne(r)
 	begun := &begun{ResponseWriter: w}
 	r = r.WithContext(context.WithValue(store.FromAPI(r.Context()), untilKey{}, time.Now().Add(a.deps.Patience)))
 	defer a.recovered(begun, r)
 	a.mux.ServeHTTP(begun, r)
+}
+
+// acceptOne leaves of the header Accept only whether a call is to stream events. There is one other format, whatever a client
+// accepts, and the library doesn't take all headers that it may send, such as "application/json;,*/*".
+func acceptOne(r *http.Request) {
+	if !strings.HasPrefix(r.URL.Path, "/v1/") {
+		return
+	}
+	streams := strings.Contains(r.Header.Get("Accept"), eventStream)
+	if r.Header.Del("Accept"); streams {
+		r.Header.Set("Accept", eventStream)
+	}
 }
 
 // untilKey is the context's key of the time until which a request has to be answered.

@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -67,13 +68,16 @@ func camelKeys(object json.RawMessage) json.RawMessage {
 
 // StreamInput says what of the events is wanted, and how.
 type StreamInput struct {
-	Accept      string `header:"Accept" hidden:"true"` // text/event-stream: as they come; else a list
-	LastEventID string `header:"Last-Event-ID" maxLength:"512" doc:"The stream goes on after it."`
-	Ticket      string `query:"ticket" maxLength:"64" doc:"Of POST /v1/tickets, instead of the header Authorization."`
+	Accept             string `header:"Accept" hidden:"true"` // text/event-stream: as they come; else a list
+	LastEventID        string `header:"Last-Event-ID" maxLength:"512" doc:"The stream goes on after it."`
+	LastEventIDAsQuery string `query:"lastEventId" maxLength:"512" doc:"The same, of clients that connect again without the header."`
+	Ticket             string `query:"ticket" maxLength:"64" doc:"Of POST /v1/tickets, instead of the header Authorization."`
 	ListInput
 }
 
 func (in StreamInput) streams() bool { return strings.Contains(in.Accept, eventStream) }
+
+func (in StreamInput) last() string { return cmp.Or(in.LastEventID, in.LastEventIDAsQuery) }
 
 type jobEventsInput struct {
 	JobInput
@@ -121,7 +125,7 @@ func (a *API) jobEvents(ctx context.Context, in *jobEventsInput) (*huma.StreamRe
 		return nil, err
 	}
 	if in.streams() {
-		return a.streamJob(ctx, j, in.LastEventID)
+		return a.streamJob(ctx, j, in.last())
 	}
 	after, err := placeOf[int64](in.Cursor)
 	if err != nil {
@@ -210,7 +214,7 @@ func encodeEvent(e store.FeedEvent) []byte { return encode(feedEvent(e)) }
 
 func (a *API) allEvents(ctx context.Context, in *StreamInput) (*huma.StreamResponse, error) {
 	if in.streams() {
-		return a.streamAll(ctx, in.LastEventID, in.Cursor)
+		return a.streamAll(ctx, in.last(), in.Cursor)
 	}
 	after := store.FeedPosition{Tx: 1, At: time.Now()} // the first event that is kept
 	if in.Cursor != "" {

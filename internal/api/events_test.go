@@ -238,8 +238,11 @@ func TestAllStream(t *testing.T) {
 	}
 	b.complete(h)
 	again.of(id, "completed")
-	byQuery := b.connect("/v1/events?cursor=" + m.id)
-	byQuery.of(id, "completed")
+	for _, name := range []string{"cursor", "lastEventId"} {
+		byQuery := b.connect("/v1/events?" + name + "=" + m.id)
+		byQuery.of(id, "completed")
+	}
+	b.connect("/v1/events?lastEventId=x", "Last-Event-ID", m.id).of(id, "completed")
 
 	var stages []string
 	for path := "/v1/events?limit=2"; len(stages) < 3; {
@@ -257,6 +260,16 @@ func TestAllStream(t *testing.T) {
 		t.Errorf("listed %q", stages)
 	}
 	b.want(b.ask("GET", "/v1/events?cursor=x", ""), http.StatusBadRequest, "VALIDATION_ERROR")
+}
+
+// A client takes the connection of a HEAD for its next request.
+func TestHeadOfAStream(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	for _, path := range []string{"/v1/events", "/v1/jobs/" + b.submitted(newFile()) + "/events"} {
+		b.want(b.ask("HEAD", path, "", "Accept", "text/event-stream"), http.StatusOK, "")
+		b.want(b.ask("GET", "/v1/jobs", ""), http.StatusOK, "")
+	}
 }
 
 // A position that is too old, or that nobody gave out, is answered with the active jobs, and the stream goes on.

@@ -69,6 +69,9 @@ func (a *API) serveStream(
 	h.Set("X-Accel-Buffering", "no") // nginx would collect events
 	h.Set("Cache-Control", "no-store")
 	w.WriteHeader(http.StatusOK)
+	if r.Method == http.MethodHead { // the client takes the connection for its next request
+		return
+	}
 	s.buf.WriteString("retry: " + retryAfter + "\n\n")
 	if err := errors.Join(do(s), s.flush()); err != nil && ctx.Err() == nil {
 		a.deps.Log.Info("a stream of events ended early", "path", r.Pattern, "error", err)

@@ -191,6 +191,9 @@ func startOf(at *time.Time) (time.Time, error) {
 
 // taskOf makes the task of a request, by the decoder of messages, and lets its handler check it.
 func (a *API) taskOf(in NewJob, by Principal) (task.Task, error) {
+	if in.ID == "." || in.ID == ".." {
+		return task.Task{}, invalid("body.id", "is a part of an address: no client could ask for the job")
+	}
 	m := map[string]any{
 		"task_id": in.ID, "task_type": in.Type, "payload": json.RawMessage(encode(in.Payload)), "requested_by": by.Subject,
 	}

@@ -160,6 +160,8 @@ func TestSubmitRefuses(t *testing.T) {
 		`{"type":"ingest"}`: "body",
 		`{"payload":{}}`:    "body",
 		`{"type":"ingest","payload":{"filename":"a","document_set":"s"},"priority":"` + secret + `"}`:         "body.priority",
+		`{"type":"ingest","payload":{"filename":"a","document_set":"s"},"id":"."}`:                            "body.id",
+		`{"type":"ingest","payload":{"filename":"a","document_set":"s"},"id":".."}`:                           "body.id",
 		`{"type":"ingest","payload":{"filename":"a","document_set":"s"},"id":"` + secret + `/x"}`:             "body.id",
 		`{"type":"ingest","payload":{"filename":"a","document_set":"s"},"webhookUrl":"ftp://` + secret + `"}`: "body.webhookUrl",
 		`{"type":"ingest","payload":{"filename":"a","document_set":"s"},"runAt":"` + secret + `"}`:            "body.runAt",
@@ -292,4 +294,13 @@ func TestDocumentBusy(t *testing.T) {
 	b.want(b.ask("DELETE", "/v1/documents/"+document, ""), http.StatusConflict, "DOCUMENT_BUSY")
 	b.complete(b.begun(id))
 	b.want(b.ask("DELETE", "/v1/documents/"+document, ""), http.StatusAccepted, "")
+}
+
+// What a client accepts changes nothing: the library fails at some headers, after the job is recorded.
+func TestSubmitAccepting(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	for _, accept := range []string{"application/json;,*/*", "a;v,b", "text/html", ";q=,", "text/event-stream, a;v,b"} {
+		b.want(b.ask("POST", "/v1/jobs", newFile(), "Accept", accept), http.StatusCreated, "")
+	}
 }

@@ -170,3 +170,31 @@ func TestTextIsCountedTwice(t *testing.T) {
 		t.Errorf("%d KB were counted of %d", counter.bytes>>10, blocks*len(text)>>10)
 	}
 }
+
+// TestSpansAreBounded: a small table of wide and tall cells has no rows without end, nor more and more of them.
+func TestSpansAreBounded(t *testing.T) {
+	t.Parallel()
+	wide := make([]extract.Cell, 10_000)
+	for i := range wide {
+		wide[i] = extract.Cell{Text: "x", ColSpan: 64, RowSpan: 60_000}
+	}
+	rows := make([][]extract.Cell, 10_000)
+	rows[0] = wide
+	for i := range rows[1:] {
+		rows[i+1] = []extract.Cell{{Text: "y"}}
+	}
+	var g grid
+	positions := 0
+	for i, cells := range rows {
+		values, _ := g.next(cells)
+		if positions += len(values); len(values) > maxColumns+len(cells) {
+			t.Fatalf("row %d has %d columns", i, len(values))
+		}
+		if values[len(values)-1] != cells[len(cells)-1].Text {
+			t.Fatalf("row %d has lost its text", i)
+		}
+	}
+	if most := maxSpanned + maxColumns + len(wide) + len(rows); positions > most {
+		t.Errorf("%d positions, at most %d", positions, most)
+	}
+}

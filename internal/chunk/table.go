@@ -15,6 +15,13 @@ const (
 	repeatMax  = 200
 )
 
+// Beyond these, cells don't span: a small file of wide and tall cells would be rows without end. Real tables have fewer
+// columns, and fewer positions of a table that cells from the left or above take.
+const (
+	maxColumns = 1024
+	maxSpanned = 1 << 20
+)
+
 // table is kept in one piece if it fits into a chunk; otherwise it is cut at rows, and a row that begins a
 // chunk is preceded by the header.
 func (c *Chunker) table(b extract.Block) {
@@ -172,7 +179,8 @@ func (c *Chunker) longRow(b extract.Block, names, values []string, join string) 
 
 // grid places cells in columns. Positions that a cell from above spans stay blank.
 type grid struct {
-	taken []span // by column
+	taken   []span // by column
+	spanned int    // positions that were left blank
 }
 
 // span is what a cell from above takes of a column.
@@ -184,6 +192,9 @@ type span struct {
 // next returns the text of each column of the next row, tidied to one line. repeated also has the short texts of the
 // cells from above that span it; it is nil if there are none.
 func (g *grid) next(cells []extract.Cell) (values, repeated []string) {
+	if g.spanned > maxSpanned {
+		return once(cells), nil
+	}
 	spanned := false
 	skip := func() {
 		for len(values) < len(g.taken) && g.taken[len(values)].rows > 0 {
@@ -195,9 +206,15 @@ func (g *grid) next(cells []extract.Cell) (values, repeated []string) {
 	}
 	for _, cell := range cells {
 		skip()
-		text := strings.ReplaceAll(tidy(cell.Text), "\n", " ")
+		text := line(cell)
 		for k := range min(max(1, cell.ColSpan), colSpanMax) {
 			column := len(values)
+			if column >= maxColumns {
+				if k == 0 {
+					values, repeated = append(values, text), append(repeated, text)
+				}
+				break
+			}
 			if column >= len(g.taken) {
 				g.taken = append(g.taken, span{})
 			}
@@ -212,11 +229,23 @@ func (g *grid) next(cells []extract.Cell) (values, repeated []string) {
 		}
 	}
 	skip()
+	g.spanned += len(values) - len(cells)
 	if !spanned {
 		return values, nil
 	}
 	return values, repeated
 }
+
+// once returns the texts of cells that span nothing.
+func once(cells []extract.Cell) (values []string) {
+	for _, cell := range cells {
+		values = append(values, line(cell))
+	}
+	return values
+}
+
+// line is the text of a cell in one line.
+func line(cell extract.Cell) string { return strings.ReplaceAll(tidy(cell.Text), "\n", " ") }
 
 // render writes a row as in Markdown.
 func render(values []string) string {
