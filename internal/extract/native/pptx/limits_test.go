@@ -113,3 +113,27 @@ func TestCancel(t *testing.T) {
 	t.Parallel()
 	nativetest.Stops(t, pptx.New(), deck(t, []string{strings.Repeat(sp("", at(0, 0), p("", "x")), 1000)}))
 }
+
+// TestSlideListedTwice: a slide is read once, however often a file lists it.
+func TestSlideListedTwice(t *testing.T) {
+	t.Parallel()
+	once := `<p:sldIdLst><p:sldId id="256" r:id="rId0"/>`
+	content := nativetest.Zip(t,
+		"ppt/presentation.xml", "<p:presentation"+namespaces+">"+once+strings.Repeat(`<p:sldId id="257" r:id="rId1"/>`, 1000)+
+			"</p:sldIdLst></p:presentation>",
+		"ppt/_rels/presentation.xml.rels", strings.NewReplacer("r0", "rId0", "r1", "rId1").Replace(
+			nativetest.Relations("slide", "slides/slide1.xml", "slide", "slides/slide2.xml")),
+		"ppt/slides/slide1.xml", "<p:sld"+namespaces+"><p:cSld><p:spTree>"+sp("", at(0, 0), p("", "One."))+"</p:spTree></p:cSld></p:sld>",
+		"ppt/slides/slide2.xml", "<p:sld"+namespaces+"><p:cSld><p:spTree>"+sp("", at(0, 0), p("", "Two."))+"</p:spTree></p:cSld></p:sld>")
+	doc, err := nativetest.Extract(t, pptx.New(), extract.PPTX, content, extract.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var texts []string
+	for _, b := range doc.Blocks {
+		texts = append(texts, b.Text)
+	}
+	if got := strings.Join(texts, " "); got != "One. Two." {
+		t.Errorf("got %.100q", got)
+	}
+}

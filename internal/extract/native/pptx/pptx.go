@@ -8,6 +8,7 @@ import (
 	"encoding/xml"
 	"errors"
 	"io/fs"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -93,9 +94,14 @@ func (r *reader) presentation() error {
 		return err
 	}
 	r.numbers = map[string]int{}
-	for i, id := range r.slides {
-		r.numbers[relations[id].Target] = i + 1
-	}
+	r.slides = slices.DeleteFunc(r.slides, func(id string) bool { // no program lists a slide twice; reading it costs time
+		slide := relations[id].Target
+		again := r.numbers[slide] > 0
+		if !again {
+			r.numbers[slide] = len(r.numbers) + 1
+		}
+		return again
+	})
 	for _, id := range r.slides {
 		r.page++
 		err := r.slide(relations[id].Target)
