@@ -1,22 +1,41 @@
 -- What a frontend enqueues through the database: job and message in the transaction of the caller.
 
 -- aw_task is a task message without its envelope: of a CloudEvent (structured mode) its data, in whose words job_id is
--- task_id, tenant_id is client_id, owner_id is requested_by, content_id is payload.filename, and ocr the default type.
+-- task_id, tenant_id is client_id, owner_id is requested_by, content_id is payload.filename, and ocr the default type. A null
+-- or an empty text is a member that is not there, and two names with two values are refused, as by the worker's decoder.
 create or replace function {{ .schema }}.aw_task(message jsonb) returns jsonb
 language plpgsql immutable set search_path = {{ .path }} as $$
 declare
   d jsonb := message -> 'data';
+  v_payload jsonb := d -> 'payload';
+  v_names text[];
+  v_name text;
 begin
   if not message ? 'specversion' or jsonb_typeof(d) is distinct from 'object' then
     return message;
   end if;
+  d := jsonb_strip_nulls(d - 'payload');
+  foreach v_names slice 1 in array array[
+    ['task_id', 'job_id'], ['client_id', 'tenant_id'], ['requested_by', 'owner_id'], ['task_type', 'content_id']] loop
+    foreach v_name in array v_names loop
+      if d -> v_name = '""' then
+        d := d - v_name;
+      end if;
+    end loop;
+    if v_names[1] <> 'task_type' and d -> v_names[1] <> d -> v_names[2] then
+      raise exception 'data.% and data.% differ: send one of the two', v_names[2], v_names[1] using errcode = 'AW006';
+    end if;
+  end loop;
+  if jsonb_typeof(v_payload) is distinct from 'object' then
+    v_payload := '{}';
+  end if;
+  if d ? 'content_id' and coalesce(jsonb_typeof(v_payload -> 'filename'), 'null') = 'null' then
+    v_payload := v_payload || jsonb_build_object('filename', d -> 'content_id');
+  end if;
   return jsonb_strip_nulls(jsonb_build_object(
       'task_type', 'ocr', 'task_id', d -> 'job_id', 'client_id', coalesce(d -> 'tenant_id', message -> 'client_id'),
       'requested_by', d -> 'owner_id', 'traceparent', message -> 'traceparent'))
-    || (d - array['job_id', 'tenant_id', 'owner_id', 'content_id'])
-    || jsonb_build_object('payload',
-         case when d ? 'content_id' then jsonb_build_object('filename', d -> 'content_id') else '{}' end
-         || case jsonb_typeof(d -> 'payload') when 'object' then d -> 'payload' else '{}' end);
+    || (d - array['job_id', 'tenant_id', 'owner_id', 'content_id']) || jsonb_build_object('payload', v_payload);
 end $$;
 
 -- aw_time reads when a task may start, in the form that the worker's decoder takes. Postgres takes others, infinity too:
