@@ -57,5 +57,9 @@ func (f formats) of(index string) format {
 
 // text formats a number as stored in a cell. From start to end it has no unit.
 func (f format) text(value string, epoch1904 bool) (text string, start, end int) {
-	return f.units.Apply(f.zeros.Apply(numfmt.Format(value, f.kind, epoch1904)))
+	number := numfmt.Format(value, f.kind, epoch1904)
+	if padded := f.zeros.Apply(number); padded != number { // a padding has the unit, too
+		return padded, 0, len(padded)
+	}
+	return f.units.Apply(number)
 }

@@ -39,7 +39,7 @@ func workbook(t testing.TB, sheets, first string, parts ...string) []byte {
 	add("xl/sharedStrings.xml", `<sst`+namespaces+
 		`><si><t>plain</t></si><si><r><t>ri</t></r><r><t>ch_x000D__x0041_</t></r><rPh><t>no</t></rPh></si></sst>`)
 	add("xl/styles.xml", `<styleSheet`+namespaces+
-		`><numFmts><numFmt numFmtId="164" formatCode="d/m/yy\ h:mm"/><numFmt numFmtId="165" formatCode="00000"/><numFmt numFmtId="166" formatCode="#,##0.00\ &quot;€&quot;"/><numFmt numFmtId="167" formatCode="&quot;FY&quot;0"/></numFmts><cellStyleXfs><xf numFmtId="14"/></cellStyleXfs><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="10"/><xf numFmtId="164"/><xf numFmtId="46"/><xf numFmtId="165"/><xf numFmtId="166"/><xf numFmtId="167"/></cellXfs></styleSheet>`)
+		`><numFmts><numFmt numFmtId="164" formatCode="d/m/yy\ h:mm"/><numFmt numFmtId="165" formatCode="00000"/><numFmt numFmtId="166" formatCode="#,##0.00\ &quot;€&quot;"/><numFmt numFmtId="167" formatCode="&quot;FY&quot;0"/><numFmt numFmtId="168" formatCode="00&quot; kg&quot;"/></numFmts><cellStyleXfs><xf numFmtId="14"/></cellStyleXfs><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="10"/><xf numFmtId="164"/><xf numFmtId="46"/><xf numFmtId="165"/><xf numFmtId="166"/><xf numFmtId="167"/><xf numFmtId="168"/></cellXfs></styleSheet>`)
 	return nativetest.Zip(t, parts...)
 }
 
@@ -84,6 +84,7 @@ func TestSheet(t *testing.T) {
 		{"number formats", data(`<row r="1"><c s="1"><v>45292</v></c><c s="2"><v>0.07</v></c><c s="3"><v>45292.5</v></c><c s="4"><v>1.5</v></c><c s="0"><v>0.30000000000000004</v></c><c s="77"><v>1E3</v></c><c><f>SUM(A1)</f></c></row>`), "| 2024-01-01 | 7% | 2024-01-01 12:00:00 | 36:00:00 | 0.3 | 1000 |\n| - | - | - | - | - | - |\n"},
 		{"zeros in front", data(`<row r="1"><c t="inlineStr"><is><t>ZIP</t></is></c></row><row r="2"><c s="5"><v>1234</v></c></row>`), "| ZIP |\n| - |\n| 01234 |\n"},
 		{"units", data(`<row r="1"><c t="inlineStr"><is><t>Price</t></is></c></row><row r="2"><c s="6"><v>1234.5</v></c></row><row r="3"><c s="6" t="str"><v>7</v></c></row>`), "| Price |\n| - |\n| 1234.5 € |\n| 7 |\n"},
+		{"zeros and a unit", data(`<row r="1"><c t="inlineStr"><is><t>Load</t></is></c></row><row r="2"><c s="8"><v>7</v></c></row><row r="3"><c s="8"><v>7.5</v></c></row><row r="4"><c s="8"><v>120</v></c></row>`), "| Load |\n| - |\n| 07 kg |\n| 7.5 kg |\n| 120 kg |\n"},
 		{"no references", data(line("", "a", "b"), line("", "1", "2")), "| a | b |\n| - | - |\n| 1 | 2 |\n"},
 		{
 			"regions apart", data(line("1", "a", "b", "", "x"), line("2", "1", "2", "", "y"), line("4", "", "c")),

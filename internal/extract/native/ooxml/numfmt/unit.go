@@ -7,7 +7,8 @@ import (
 )
 
 const (
-	maxUnit = 64 // size of what a format adds to a number, in bytes: a short cell must not become a long text
+	maxCode = 1024 // size of a code, in bytes; Excel allows 255 characters, and a file has thousands of codes
+	maxUnit = 64   // size of what a format adds to a number, in bytes: a short cell must not become a long text
 
 	spaces = " \u00a0\u202f"
 	signs  = "()+-:!^&'~{}<>=" // shown as they are, and no part of a unit at its edges
@@ -21,9 +22,10 @@ type Units [3]unit
 type unit struct{ before, after string }
 
 // UnitsOf returns the units in a format code. It has none where they would be wrong for the number at full precision: if
-// the code scales it, such as 0.0,,"M", puts text between its digits, or distinguishes more than signs.
+// the code scales it, such as 0.0,,"M", puts text between its digits, or distinguishes more than signs; or
+// if the code is longer than any that Excel writes.
 func UnitsOf(code string) Units {
-	if Parse(code) != General || Zeros(code) != "" {
+	if len(code) > maxCode || Parse(code) != General {
 		return Units{}
 	}
 	var all Units
@@ -182,13 +184,13 @@ func (s *section) unit() unit {
 	}
 	var u unit
 	if text := strings.Trim(s.before.String(), spaces+signs); tells(text) {
-		u.before = strings.ReplaceAll(text, hyphen, "-")
+		u.before = strings.Clone(strings.ReplaceAll(text, hyphen, "-")) // the code is larger
 		if gap := s.before.String(); strings.ContainsAny(gap[len(strings.TrimRight(gap, spaces+signs)):], spaces) {
 			u.before += " "
 		}
 	}
 	if text := strings.Trim(s.after.String(), spaces+signs); tells(text) {
-		u.after = strings.ReplaceAll(text, hyphen, "-")
+		u.after = strings.Clone(strings.ReplaceAll(text, hyphen, "-"))
 		if gap := s.after.String(); strings.ContainsAny(gap[:len(gap)-len(strings.TrimLeft(gap, spaces+signs))], spaces) {
 			u.after = " " + u.after
 		}
