@@ -20,7 +20,7 @@ const name = "native/odf"
 
 // New returns an extractor of OpenDocument files. The pages of a presentation or a drawing are its slides; a text
 // or a spreadsheet has none until it is laid out.
-func New() extract.Extractor { return ooxml.Extractor(name, 9, read) }
+func New() extract.Extractor { return ooxml.Extractor(name, 10, read) }
 
 func read(
 	ctx context.Context, pkg *ooxml.Package, limits extract.Limits, emit extract.Emit,

@@ -3,6 +3,7 @@ package odf
 import (
 	"encoding/xml"
 	"math"
+	"strings"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
@@ -261,8 +262,14 @@ func kindOf(value, text string) extract.ValueKind {
 // value returns the value of a cell that shows no text.
 func value(start xml.StartElement) string {
 	switch ooxml.Attr(start, "value-type") {
-	case "float", "percentage", "currency":
+	case "float", "percentage":
 		return ooxml.Attr(start, "value")
+	case "currency":
+		amount := ooxml.Attr(start, "value")
+		if amount == "" {
+			return ""
+		}
+		return strings.TrimSpace(amount + " " + ooxml.Attr(start, "currency"))
 	case "date":
 		return ooxml.Attr(start, "date-value")
 	case "time":
