@@ -53,6 +53,10 @@ func TestSurplusCells(t *testing.T) {
 	if got := nativetest.Markdown(t, markdown.New(), extract.Markdown, []byte(referring)); !strings.Contains(got, "(https://example.com/)") {
 		t.Errorf("a link by reference: got\n%s", got)
 	}
+	noted := head + "| 1[^b] | 2 | 3[^a] 4[^b] [^c] |\n\n[^a]: A.\n\n[^b]: B.\n"
+	if got := nativetest.Markdown(t, markdown.New(), extract.Markdown, []byte(noted)); !strings.Contains(got, `| 1\[1\] | 2 \| 3\[2\] 4\[1\] \[^c\] |`) {
+		t.Errorf("notes: got\n%s", got)
+	}
 	content := head + strings.Repeat("|x", 30_000) + "\n" + strings.Repeat("|y|z|\n", 1000)
 	doc, err := nativetest.Extract(t, markdown.New(), extract.Markdown, []byte(content), extract.Limits{})
 	if err != nil {

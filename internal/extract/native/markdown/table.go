@@ -67,7 +67,9 @@ func (w *walker) cellsOf(row []byte) iter.Seq2[string, []extract.Link] {
 	return func(yield func(string, []extract.Link) bool) {
 		of := *w
 		of.source = slices.Concat([]byte("|"), row, []byte("|\n|-"), bytes.Repeat([]byte("|-"), barsIn(row)))
-		table, ok := w.parser.Parse(text.NewReader(of.source), parser.WithContext(linked{parser.NewContext(), w.links})).FirstChild().(*east.Table)
+		known := linked{parser.NewContext(), w.links}
+		known.Set(notesKey, w.known)
+		table, ok := w.parser.Parse(text.NewReader(of.source), parser.WithContext(known)).FirstChild().(*east.Table)
 		if !ok {
 			yield(string(plain(row)), nil)
 			return
