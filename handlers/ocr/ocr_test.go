@@ -14,6 +14,7 @@ import (
 
 	handler "github.com/seed-7227ef26/async-worker/handlers/ocr"
 	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/markdown"
 	"github.com/seed-7227ef26/async-worker/internal/llm/llmtest"
 	"github.com/seed-7227ef26/async-worker/internal/llm/openai"
 	"github.com/seed-7227ef26/async-worker/internal/ocr"
@@ -144,10 +145,11 @@ func TestDocumentsOfOtherKinds(t *testing.T) {
 	e := &fake{}
 	b := newBench(t, e)
 	b.Put("notes.md", "# Ducks\n\nThey *swim*.\n\n| a | b |\n| - | - |\n| 1 | 2 |\n")
+	reader := fmt.Sprint("native/markdown@", markdown.New().Version())
 	want := map[string]string{
 		"markdown": "<!-- page 1 -->\n\n# Ducks\n\nThey swim.\n\n| a | b |\n| - | - |\n| 1 | 2 |\n",
 		"text":     "Ducks\n\nThey swim.\n\na\tb\n1\t2\n\f",
-		"json":     `{"schema_version":1,"filename":"notes.md","source_format":"markdown","ocr_engine":"native/markdown@5","pages":[` + "\n" + `{"page":1,"rotation":0,"blocks":[{"type":"heading","text":"Ducks","level":1},`,
+		"json":     `{"schema_version":1,"filename":"notes.md","source_format":"markdown","ocr_engine":"` + reader + `","pages":[` + "\n" + `{"page":1,"rotation":0,"blocks":[{"type":"heading","text":"Ducks","level":1},`,
 		"hocr": "<p class=\"ocr_par\" id=\"par_1_2\">\n    <span class=\"ocr_line\" id=\"line_1_2\">They " +
 			"swim.</span>\n",
 	}
